@@ -1,0 +1,361 @@
+"""Terms: what front-ends build, and all that the engine knows about a language.
+
+A term denotes a set of byte strings. Front-ends make terms only with the functions of this file; the term
+store (`store.py`) interns them, where the full normal form of ENGINE section 1 is kept. Here only what is
+cheap and useful to a front-end is simplified: `EMPTY` absorbs, `EPS` vanishes, a `Not` of a `Not` cancels.
+So `term is EMPTY` is a syntactic test: it is exact for terms without `And`/`Not`.
+
+    >>> t = cat(literal(b"a"), repeat(byte_class(b"0123456789"), 2, 4))
+    >>> t.nullable
+    False
+
+Terms have no equality but identity. `Rule` is the one with a body made on demand: recursion, `$ref`, and
+subschemas that no text has reached yet. A front-end must return the same `Rule` object for the same thing
+(keep a dictionary), else recursion never closes.
+
+Nothing here recurses: terms may be as deep as a user's input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+__all__ = [
+    "ALL",
+    "ANY_BYTE",
+    "EMPTY",
+    "EPS",
+    "Alt",
+    "And",
+    "ByteClass",
+    "Cat",
+    "Literal",
+    "Not",
+    "Repeat",
+    "Rule",
+    "Term",
+    "alt",
+    "byte_class",
+    "byte_range",
+    "cat",
+    "complement",
+    "intersect",
+    "literal",
+    "non_nullable",
+    "optional",
+    "plus",
+    "repeat",
+    "star",
+]
+
+
+class Term:
+    """A set of byte strings; see the subclasses. Immutable.
+
+    Attributes:
+        nullable: The empty string is in the set.
+        regular: No `Rule` occurs in it, or only rules declared regular; `&` and `~` are exact on it.
+    """
+
+    __slots__ = ("nullable", "regular")
+    nullable: bool
+    regular: bool
+
+
+class Empty(Term):
+    """No string at all. Use the constant `EMPTY`."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.nullable = False
+        self.regular = True
+
+
+class Epsilon(Term):
+    """Only the empty string. Use the constant `EPS`."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.nullable = True
+        self.regular = True
+
+
+EMPTY: Final = Empty()
+EPS: Final = Epsilon()
+
+
+class ByteClass(Term):
+    """One byte out of a set: bit b of `mask` is set if byte b is in it."""
+
+    __slots__ = ("mask",)
+
+    def __init__(self, mask: int) -> None:
+        self.nullable = False
+        self.regular = True
+        self.mask = mask
+
+
+class Literal(Term):
+    """Exactly the bytes `text`, of length 2 or more."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.nullable = False
+        self.regular = True
+        self.text = text
+
+
+class Cat(Term):
+    """`head` then `tail`."""
+
+    __slots__ = ("head", "tail")
+
+    def __init__(self, head: Term, tail: Term) -> None:
+        self.nullable = head.nullable and tail.nullable
+        self.regular = head.regular and tail.regular
+        self.head = head
+        self.tail = tail
+
+
+class Alt(Term):
+    """Any of `members`."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: tuple[Term, ...]) -> None:
+        self.nullable = any([m.nullable for m in members])
+        self.regular = all([m.regular for m in members])
+        self.members = members
+
+
+class Repeat(Term):
+    """`body` lo to hi times (None: without bound). `body` is never nullable."""
+
+    __slots__ = ("body", "hi", "lo")
+
+    def __init__(self, body: Term, lo: int, hi: int | None) -> None:
+        self.nullable = lo == 0
+        self.regular = body.regular
+        self.body = body
+        self.lo = lo
+        self.hi = hi
+
+
+class And(Term):
+    """Strings that are in every one of `members`."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: tuple[Term, ...]) -> None:
+        self.nullable = all([m.nullable for m in members])
+        self.regular = all([m.regular for m in members])
+        self.members = members
+
+
+class Not(Term):
+    """Every byte string that is not in `body` (ill-formed UTF-8 too: intersect with text where it matters)."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: Term) -> None:
+        self.nullable = not body.nullable
+        self.regular = body.regular
+        self.body = body
+
+
+class Rule(Term):
+    """A named language whose body is made the first time it is needed.
+
+    Args:
+        name: Shown in messages and printed grammars; need not be unique.
+        thunk: Makes the body. May run more than once (two threads), so it must be free of side effects
+            other than remembering rules.
+        nullable: Whether the body is nullable. Must be right: it is asked before the body exists.
+        regular: The rules reachable from here are right-linear, so finitely many states are reachable.
+            Only such rules may stand inside `And` and `Not`.
+
+    The language must not be empty, and the body must be guarded: a rule may not reach itself before a
+    byte is consumed (no left recursion).
+    """
+
+    __slots__ = ("_body", "name", "thunk")
+
+    def __init__(
+        self, name: str, thunk: Callable[[], Term], *, nullable: bool = False, regular: bool = False
+    ) -> None:
+        self.nullable = nullable
+        self.regular = regular
+        self.name = name
+        self.thunk = thunk
+        self._body: Term | None = None
+
+    @property
+    def body(self) -> Term:
+        """The body, made on first use and kept."""
+        made = self._body
+        if made is None:
+            made = self._body = self.thunk()
+            if made.nullable != self.nullable:
+                raise AssertionError(f"rule {self.name!r} was declared nullable={self.nullable}")
+        return made
+
+
+ANY_BYTE: Final = ByteClass((1 << 256) - 1)
+ALL: Final = Not(EMPTY)
+"""Every byte string."""
+
+
+def byte_class(members: Iterable[int]) -> Term:
+    """One byte out of `members`: a `bytes` object or other iterable of 0..255. `EMPTY` if there is none."""
+    mask = 0
+    for b in members:
+        mask |= 1 << b
+    return ByteClass(mask) if mask else EMPTY
+
+
+def byte_range(lo: int, hi: int) -> Term:
+    """One byte in lo..hi, both included."""
+    return ByteClass(((1 << (hi - lo + 1)) - 1) << lo)
+
+
+def literal(text: bytes) -> Term:
+    """Exactly the bytes `text`."""
+    if len(text) >= 2:
+        return Literal(text)
+    return ByteClass(1 << text[0]) if text else EPS
+
+
+def cat(*parts: Term) -> Term:
+    """The parts one after another; `EPS` if there is none."""
+    result: Term = EPS
+    for part in reversed(parts):
+        if part is EMPTY or result is EMPTY:
+            return EMPTY
+        if result is EPS:
+            result = part
+        elif part is not EPS:
+            result = Cat(part, result)
+    return result
+
+
+def alt(members: Iterable[Term]) -> Term:
+    """Any of the members; `EMPTY` if there is none."""
+    kept = [m for m in members if m is not EMPTY]
+    if len(kept) <= 1:
+        return kept[0] if kept else EMPTY
+    if any([m is ALL for m in kept]):
+        return ALL
+    return Alt(tuple(kept))
+
+
+def repeat(body: Term, lo: int, hi: int | None) -> Term:
+    """`body` lo to hi times, 0 <= lo <= hi; hi None means without bound. Always one counter.
+
+    A nullable body is replaced by its non-nullable part with lo = 0, and a repeat of a repeat becomes one
+    counter where the counts have no gap: `(a{0,1000}){0,1000}` is `a{0,1000000}`.
+    """
+    if hi is not None and hi < lo:
+        raise ValueError(f"repeat needs lo <= hi, not {lo} > {hi}")
+    if body.nullable:
+        body, lo = non_nullable(body), 0
+    if body is EMPTY:
+        return EPS if lo == 0 else EMPTY
+    if hi == 0:
+        return EPS
+    if lo == 1 and hi == 1:
+        return body
+    if isinstance(body, Repeat):
+        merged = _merge_nested_counts(body.lo, body.hi, lo, hi)
+        if merged is not None:
+            return Repeat(body.body, *merged)
+    return Repeat(body, lo, hi)
+
+
+def star(body: Term) -> Term:
+    """`body` any number of times."""
+    return repeat(body, 0, None)
+
+
+def plus(body: Term) -> Term:
+    """`body` once or more."""
+    return repeat(body, 1, None)
+
+
+def optional(body: Term) -> Term:
+    """`body` or nothing."""
+    return body if body.nullable else alt((body, EPS))
+
+
+def intersect(members: Iterable[Term]) -> Term:
+    """Strings in every member; `ALL` if there is none.
+
+    Emptiness is decided later, in the store: the result may denote the empty set without being `EMPTY`.
+    """
+    kept = [m for m in members if m is not ALL]
+    if len(kept) <= 1:
+        return kept[0] if kept else ALL
+    if any([m is EMPTY for m in kept]):
+        return EMPTY
+    return And(tuple(kept))
+
+
+def complement(body: Term) -> Term:
+    """Every byte string that is not in `body`."""
+    if isinstance(body, Not):
+        return body.body
+    return ALL if body is EMPTY else Not(body)
+
+
+def non_nullable(term: Term) -> Term:
+    """`term` without the empty string."""
+    if not term.nullable:
+        return term
+    if term is EPS:
+        return EMPTY
+    if isinstance(term, Alt):
+        return alt([non_nullable_member(m) for m in term.members])
+    if isinstance(term, Repeat):
+        return repeat(term.body, 1, term.hi)
+    return non_nullable_member(term)
+
+
+def non_nullable_member(term: Term) -> Term:
+    """Like `non_nullable`, without looking into alternatives: one level only, so it cannot recurse."""
+    if not term.nullable:
+        return term
+    if term is EPS:
+        return EMPTY
+    if isinstance(term, Repeat):
+        return repeat(term.body, 1, term.hi)
+    return And((term, Not(EPS)))
+
+
+def _merge_nested_counts(
+    a: int, b: int | None, c: int, d: int | None
+) -> tuple[int, int | None] | None:
+    """Counts of (x{a,b}){c,d} as one range, or None where there are gaps. Here a >= 1.
+
+    The counts are the union of [n*a, n*b] for n in c..d. Neighbours touch if (n+1)*a <= n*b + 1, which
+    holds for all n if it holds for the smallest.
+    """
+    if c == d or b is None or (c + 1) * a <= c * b + 1:
+        hi = None if b is None or d is None else b * d
+        if b is None and c == 0 and a > 1:
+            return None  # x{2,}{0,1} has no count 1
+        return c * a, hi
+    return None
+
+
+def members_of(term: Term) -> Sequence[Term]:
+    """The direct parts of a term; a `Rule` has none, since its body is made on demand."""
+    if isinstance(term, Cat):
+        return (term.head, term.tail)
+    if isinstance(term, (Alt, And)):
+        return term.members
+    if isinstance(term, (Repeat, Not)):
+        return (term.body,)
+    return ()

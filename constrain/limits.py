@@ -1,0 +1,46 @@
+"""Every bound on work and memory, in one place, each with its reason.
+
+A bound is deterministic: it counts things, not seconds, so the same input gives the same answer on every
+machine. What reaches a bound raises `LimitExceededError`, which names the field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from constrain.errors import LimitExceededError
+
+__all__ = ["DEFAULT_LIMITS", "Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets for reading, compiling and matching. The defaults fit a server that takes user input."""
+
+    max_input_bytes: int = 4 << 20
+    """Schema, grammar or pattern text. The largest real schema seen is just under 4 MiB."""
+    max_nesting: int = 2_000
+    """Depth of groups in a pattern or of arrays and objects in a schema text."""
+    max_source_nodes: int = 2_000_000
+    """Nodes that a front-end may build for one grammar before any text is read."""
+    max_terms: int = 4_000_000
+    """Terms (automaton states and their parts) of one compiled grammar; about 40 bytes each."""
+    max_emptiness_states: int = 100_000
+    """States searched to decide whether one intersection or complement matches anything."""
+    max_mask_rows_bytes: int = 256 << 20
+    """Remembered mask rows of one compiled grammar; older rows are dropped past it."""
+    max_program_bytes: int = 64 << 20
+    """The flat form of one batch of terms on its way into the store."""
+
+    def check(self, limit: str, given: int, where: str) -> None:
+        """Raise if `given` is over the bound named `limit`.
+
+        Raises:
+            LimitExceededError: It is.
+        """
+        allowed: int = getattr(self, limit)
+        if given > allowed:
+            raise LimitExceededError(limit, given=given, allowed=allowed, where=where)
+
+
+DEFAULT_LIMITS = Limits()
