@@ -43,6 +43,8 @@ def alt(members: frozenset[Node]) -> Node:
     flat.discard(EMPTY)
     if ALL in flat:
         return ALL
+    if len(flat) <= 1:
+        return flat.pop() if flat else EMPTY
     by_head: dict[Node, set[Node]] = {}
     for m in flat:
         h, k = (m[1], m[2]) if m[0] == "cat" else (m, EPS)
