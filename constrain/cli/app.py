@@ -1,0 +1,78 @@
+"""The commands, and what is the same for all: options before the command, errors, exit codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from constrain.cli import bench, check, demo, explain, generate, model, warmup
+from constrain.cli.console import show_error
+from constrain.errors import ConstrainError
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="constrain",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Exact, fast constrained decoding for language models.",
+)
+_models = typer.Typer(no_args_is_help=True, help="The model that the demo uses.")
+
+app.command("demo")(demo.demo)
+app.command("generate")(generate.generate)
+app.command("check")(check.check)
+app.command("explain")(explain.explain)
+app.command("warmup")(warmup.warmup)
+app.command("bench", context_settings=bench.CONTEXT)(bench.bench)
+_models.command("fetch")(model.fetch)
+app.add_typer(_models, name="model")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"constrain {version('constrain-decoding')}")
+        raise typer.Exit
+
+
+@dataclass(slots=True)
+class _Settings:
+    """What the options before the command said."""
+
+    debug: bool = False
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    context.obj.debug = debug
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command.
+
+    Returns:
+        The exit code. A `ConstrainError` is shown and becomes 2; any other exception is a bug and
+        passes through.
+    """
+    settings = _Settings()
+    try:
+        app(arguments, prog_name="constrain", obj=settings)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
+    except ConstrainError as error:
+        if settings.debug:
+            raise
+        show_error(error)
+        return 2
+    return 0

@@ -1,0 +1,142 @@
+"""`constrain check`: is a text a sentence, and if not, from where on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+import constrain
+from constrain.cli.console import output, write_json
+from constrain.cli.sources import RegexOption, SchemaOption, Style, read_bytes, read_grammar
+
+__all__ = ["Verdict", "check", "judge"]
+
+_AROUND = 30
+"""Code points shown on each side of the failing place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `check` found out about one text."""
+
+    name: str
+    error: str | None = None
+    """Why the text could not be read; then nothing else is known."""
+    offset: int | None = None
+    """Bytes before the first that cannot stand there; all of a text that ends too early."""
+    line: int = 0
+    column: int = 0
+    """Counted from 1, the column in code points."""
+    ended_early: bool = False
+    expected: tuple[str, ...] = ()
+    """Byte ranges that could stand at `offset`."""
+    excerpt: str = ""
+    """The line around the failing place, in one line."""
+    excerpt_column: int = 0
+    """Terminal cells of `excerpt` before the failing place."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the text is a sentence."""
+        return self.error is None and self.offset is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the form that `--json` prints."""
+        if self.error is not None:
+            return {"file": self.name, "accepted": None, "error": self.error}
+        if self.offset is None:
+            return {"file": self.name, "accepted": True}
+        return {
+            "file": self.name,
+            "accepted": False,
+            "offset": self.offset,
+            "line": self.line,
+            "column": self.column,
+            "ended_early": self.ended_early,
+            "expected": list(self.expected),
+        }
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Texts; - is stdin.")],
+    schema: SchemaOption = None,
+    regex: RegexOption = None,
+    style: Annotated[Style, typer.Option(help="Which spellings of JSON count.")] = Style.ANY,
+    ignore_final_newline: Annotated[
+        bool, typer.Option("--ignore-final-newline", help="Take off one line feed at the end.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False,
+) -> None:
+    """Check texts against a JSON Schema or a regex; exit code 0 if all are accepted, 1 if not."""
+    if schema == "-" and "-" in files:
+        raise typer.BadParameter("standard input can be the schema or a text, not both")
+    grammar = read_grammar(schema, regex, style)
+    verdicts = []
+    for name in files:
+        try:
+            data = read_bytes(name)
+        except OSError as error:
+            verdicts.append(Verdict(name, error=error.strerror or str(error)))
+            continue
+        if ignore_final_newline:
+            data = re.sub(rb"\r?\n\Z", b"", data)
+        verdicts.append(judge(grammar, name, data))
+        if not as_json:
+            _show(output(), verdicts[-1])
+    if as_json:
+        write_json([verdict.as_json() for verdict in verdicts])
+    if any(verdict.error is not None for verdict in verdicts):
+        raise typer.Exit(2)
+    if not all(verdict.accepted for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def judge(grammar: constrain.Grammar, name: str, data: bytes) -> Verdict:
+    """Check one text."""
+    rejection = grammar.first_rejection(data)
+    if rejection is None:
+        return Verdict(name)
+    start = data.rfind(b"\n", 0, rejection.offset) + 1
+    end = data.find(b"\n", rejection.offset)
+    before = _visible(data[start : rejection.offset])
+    after = _visible(data[rejection.offset : end if end >= 0 else len(data)])
+    shown = ("..." if len(before) > _AROUND else "") + before[-_AROUND:]
+    return Verdict(
+        name,
+        offset=rejection.offset,
+        line=data.count(b"\n", 0, rejection.offset) + 1,
+        column=len(data[start : rejection.offset].decode("utf-8", "replace")) + 1,
+        ended_early=not rejection.complete,
+        expected=tuple(rejection.expected),
+        excerpt=shown + after[:_AROUND] + ("..." if len(after) > _AROUND else ""),
+        excerpt_column=cell_len(shown),
+    )
+
+
+def _visible(data: bytes) -> str:
+    """Decode for a terminal: what is not text or would move the cursor shows as an escape."""
+    text = data.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _show(console: Console, verdict: Verdict) -> None:
+    text = Text(f"{verdict.name}: ")
+    if verdict.error is not None:
+        text.append(f"cannot be read: {verdict.error}", "bold red")
+    elif verdict.accepted:
+        text.append("accepted", "bold green")
+    else:
+        text.append("rejected", "bold red")
+        text.append(f" at byte {verdict.offset}, line {verdict.line}, column {verdict.column}")
+        text.append(": the text ends too early" if verdict.ended_early else "")
+        text.append(f"\n  {verdict.excerpt}\n  {' ' * verdict.excerpt_column}")
+        text.append("^", "bold red")
+        could = ", ".join(verdict.expected) or "nothing more: the text is complete before"
+        text.append(f"\n  could have come: {could}")
+    console.print(text, soft_wrap=True)

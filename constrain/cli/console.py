@@ -1,0 +1,120 @@
+"""How commands speak: data on standard output, the rest on standard error; plain in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from constrain.errors import ConstrainError
+from constrain.generate.progress import Stage
+
+__all__ = ["StageBars", "output", "progress_bars", "say", "show_error", "write_json"]
+
+_STAGES: dict[Stage, str] = {
+    "wait": "Waiting for another process that fetches the model",
+    "download": "Downloading the model",
+    "verify": "Checking it",
+    "convert": "Converting it",
+    "load": "Loading the model",
+    "kernels": "Compiling kernels (once)",
+}
+_IN_BYTES = ("download", "verify")
+
+
+def output() -> Console:
+    """Return a console on standard output, as it is now."""
+    return Console(highlight=False)
+
+
+def _notes() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def write_json(value: object) -> None:
+    """Write one JSON document to standard output, for a program to read."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def say(text: str, style: str = "") -> None:
+    """Write one remark to standard error."""
+    _notes().print(Text(text, style=style), soft_wrap=True)
+
+
+def show_error(error: ConstrainError) -> None:
+    """Write an error as a person wants it: what it is, its message, the way out. No traceback."""
+    kind = error.slug.replace("-", " ") + " error"
+    message = Text(f"{kind}: ", style="bold red")
+    for line in str(error).splitlines(keepends=True):
+        message.append(line, style="cyan" if line.startswith("hint:") else "not bold default")
+    _notes().print(message, soft_wrap=True)
+
+
+class StageBars:
+    """A `generate.Progress`: a bar per stage on a terminal, a line per stage in a pipe."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bars: dict[Stage, tuple[Progress, TaskID]] = {}
+        self._named: set[Stage] = set()
+
+    def __call__(self, stage: Stage, done: int, total: int | None) -> None:
+        """Draw how far `stage` is."""
+        if not self._console.is_terminal:
+            if stage not in self._named:
+                self._named.add(stage)
+                self._console.print(_STAGES[stage] + " ...", soft_wrap=True)
+            return
+        if stage not in self._bars:
+            self.close()
+            bar = Progress(*_columns(stage, total), console=self._console)
+            bar.start()
+            self._bars[stage] = (bar, bar.add_task(_STAGES[stage], total=total))
+        bar, task = self._bars[stage]
+        bar.update(task, completed=done, total=total)
+        if done == total:
+            bar.stop()
+
+    def close(self) -> None:
+        """Stop drawing; what was drawn stays."""
+        for bar, _ in self._bars.values():
+            bar.stop()
+
+
+def _columns(stage: Stage, total: int | None) -> list[ProgressColumn]:
+    """Choose what a bar shows: an amount where there is one to count."""
+    columns: list[ProgressColumn] = [
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description:<26}"),
+        BarColumn(bar_width=30),
+    ]
+    if stage in _IN_BYTES:
+        columns.append(DownloadColumn())
+    elif total is not None and total > 1:
+        columns.append(MofNCompleteColumn())
+    return [*columns, TimeElapsedColumn()]
+
+
+@contextmanager
+def progress_bars() -> Iterator[StageBars]:
+    """Give a progress callback that draws on standard error, and stop drawing at the end."""
+    bars = StageBars(_notes())
+    try:
+        yield bars
+    finally:
+        bars.close()

@@ -1,0 +1,30 @@
+"""Optional packages, imported when they are first needed, with the pip extra in the error."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from constrain.errors import BackendUnavailableError
+
+__all__ = ["require"]
+
+_EXTRAS = {"torch": "torch", "transformers": "transformers"}
+
+
+def require(module: str, needed_for: str) -> Any:  # noqa: ANN401 - an untyped module
+    """Import `module` and return it.
+
+    Args:
+        module: Dotted name; its first part is the package that the message names.
+        needed_for: Subject of the message: "reading a GGUF file".
+
+    Raises:
+        BackendUnavailableError: The package is not installed, or one that it needs is not.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        extra = _EXTRAS.get(package, "demo")
+        raise BackendUnavailableError(package, extra=extra, needed_for=needed_for) from error
