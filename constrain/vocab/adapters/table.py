@@ -1,0 +1,71 @@
+"""`TokenTable`: what every adapter returns, and the one way to fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from constrain.errors import VocabularyError
+from constrain.vocab.adapters.end_tokens import Declared, resolve_end_tokens
+from constrain.vocab.vocabulary import MAX_VOCAB_SIZE, EndTokens
+
+__all__ = ["TokenTable", "make_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """The arguments of a `Vocabulary`, as a tokenizer has them.
+
+    Attributes:
+        token_bytes: Bytes of each id; None for special and unused ids.
+        special_tokens: Ids by name; no id has two names.
+        eos_token_ids: At least one.
+    """
+
+    token_bytes: list[bytes | None]
+    special_tokens: dict[str, int]
+    eos_token_ids: list[int]
+
+
+def make_table(
+    text: Mapping[int, bytes],
+    specials: Iterable[tuple[str, int]],
+    *,
+    requested: EndTokens | None,
+    declared: Declared,
+    find: Callable[[str], int | None],
+    name_of: Callable[[int], str | None],
+    source: str,
+) -> TokenTable:
+    """Lay text and special ids out by id, and find the end tokens.
+
+    Args:
+        text: Bytes by id.
+        specials: (name, id) of each special token; they win over `text`.
+        requested: End tokens as the caller gave them, or None.
+        declared: End tokens as the tokenizer declares them, tried in order if none were requested.
+        find: Id of a token by its name, or None.
+        name_of: Name of a token by its id, or None.
+        source: What is being read, for messages.
+
+    Raises:
+        VocabularyError: No end token, or an id that no model can have.
+    """
+    names: dict[int, str] = {}
+    for name, i in specials:
+        names.setdefault(i, name)
+    highest = max([-1, *text, *names])
+    if highest >= MAX_VOCAB_SIZE:
+        raise VocabularyError(
+            f"{source} has a token with id {highest:,}, and the highest allowed is "
+            f"{MAX_VOCAB_SIZE - 1:,}"
+        )
+    ends = resolve_end_tokens(requested, declared, find, source=source)
+    for i in ends:
+        if 0 <= i <= highest and (spelling := name_of(i)):
+            names.setdefault(i, spelling)
+    token_bytes: list[bytes | None] = [None] * (highest + 1)
+    for i, piece in text.items():
+        if i not in names:
+            token_bytes[i] = piece
+    return TokenTable(token_bytes, {name: i for i, name in sorted(names.items())}, ends)

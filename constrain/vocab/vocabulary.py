@@ -1,0 +1,491 @@
+"""`Vocabulary`: the bytes of every token id, and which ids are never text.
+
+    >>> vocab = Vocabulary([b"{", b"}", b"ab", None], [3], {"<end>": 3}, vocab_size=32)
+    >>> vocab
+    Vocabulary(num_tokens=4, vocab_size=32, eos_token_ids=(3,), special_tokens=1)
+    >>> vocab.decode([0, 2, 1, 3])
+    b'{ab}'
+
+Three kinds of id: *text* (its bytes are known), *never text* (`None`: special tokens, end tokens,
+ids that nothing uses), and *padding* (ids from `num_tokens` up to `vocab_size`: logits exist,
+tokens don't). A mask never allows padding, never allows an id of no bytes (it would make no
+progress), and allows an id that is never text only where the grammar names it or the text may end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.errors import TokenRejectedError, VocabularyError
+from constrain.vocab.trie import Trie, build_trie
+
+if TYPE_CHECKING:
+    from constrain.vocab.adapters.table import TokenTable
+
+__all__ = ["MAX_TOKEN_BYTES", "MAX_TOTAL_BYTES", "MAX_VOCAB_SIZE", "EndTokens", "Vocabulary"]
+
+MAX_VOCAB_SIZE = 1 << 24
+"""Logit width. The widest known model has 2^18 + 64; past this it is a mistake or an attack."""
+MAX_TOKEN_BYTES = 1 << 16
+"""Bytes of one token. Real tokens have up to a few hundred (runs of spaces)."""
+MAX_TOTAL_BYTES = 1 << 26
+"""Bytes of all tokens together; a trie needs 17 bytes a node. Real vocabularies have 1 to 3 MiB."""
+
+EndTokens = int | str | Iterable[int | str]
+"""End tokens as a caller may give them: an id, the name of a token, or several."""
+
+
+class Vocabulary:
+    """Exact bytes for every token id of a model. Immutable, and shared freely between threads.
+
+    Args:
+        token_bytes: Bytes of each id, raw: not the encoded spelling of a tokenizer file (`Ġ`, `▁`,
+            `<0x0A>`); `from_transformers` and its like translate that. None for an id that is never
+            text. Bytes need not be UTF-8 by themselves. Several ids may have the same bytes: each
+            is allowed where one is. `b""` is never allowed.
+        eos_token_ids: Every id the decoding loop stops on, at least one; the first is the one to
+            show. Never text: bytes given for them are ignored.
+        special_tokens: Ids by name, as a grammar may name them. Never text: bytes given for them
+            are ignored.
+        vocab_size: Width of the logits, `len(token_bytes)` by default. Wider: ids past the list are
+            padding and never allowed (a special or end id among them is taken in). Narrower: the
+            model's output layer lacks the ids from `vocab_size` on, so they don't exist and are
+            dropped, special and end ids too; at least one end id must remain.
+
+    Attributes:
+        token_bytes: Bytes of each id; None where it is never text.
+        vocab_size: Width of the logits.
+        num_tokens: `len(token_bytes)`, at most `vocab_size`.
+        eos_token_ids: End ids, each once, in the order given.
+        special_tokens: Read-only mapping from name to id.
+
+    Raises:
+        VocabularyError: A wrong type, an id out of range, no end token, two names for one id, or a
+            size beyond `MAX_VOCAB_SIZE`, `MAX_TOKEN_BYTES`, `MAX_TOTAL_BYTES`.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_eos_token_ids",
+        "_fingerprint",
+        "_flat",
+        "_lock",
+        "_special_tokens",
+        "_token_bytes",
+        "_trie",
+        "_vocab_size",
+    )
+
+    def __init__(
+        self,
+        token_bytes: Sequence[bytes | None],
+        eos_token_ids: Sequence[int],
+        special_tokens: Mapping[str, int] | None = None,
+        vocab_size: int | None = None,
+    ) -> None:
+        texts = _checked_texts(token_bytes)
+        width = len(texts) if vocab_size is None else _checked_width(vocab_size)
+        id_range = max(width, len(texts))
+        ends = _checked_ends(eos_token_ids, id_range)
+        specials = _checked_specials(special_tokens or {}, id_range)
+
+        kept_ends = tuple(i for i in ends if i < width)
+        if not kept_ends:
+            raise VocabularyError(
+                f"no end token is left: vocab_size is {width}, and every id in eos_token_ids "
+                f"{_shown(ends)} is at or past it\n"
+                "hint: give the width of the model's logits, or the end ids that the model has"
+            )
+        kept_specials = {name: i for name, i in specials.items() if i < width}
+        never_text = set(kept_ends).union(kept_specials.values())
+        del texts[width:]
+        texts.extend([None] * (max(never_text) + 1 - len(texts)))
+        for i in never_text:
+            texts[i] = None
+        _check_sizes(texts)
+
+        self._token_bytes = tuple(texts)
+        self._vocab_size = width
+        self._eos_token_ids = kept_ends
+        self._special_tokens = MappingProxyType(kept_specials)
+        self._lock = threading.Lock()
+        self._flat: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]] | None = None
+        self._trie: Trie | None = None
+        self._fingerprint: str | None = None
+
+    @classmethod
+    def from_transformers(
+        cls,
+        tokenizer: Any,  # noqa: ANN401 - any of dozens of classes, told apart by what they hold
+        vocab_size: int | None = None,
+        *,
+        eos_token_ids: EndTokens | None = None,
+    ) -> Vocabulary:
+        """Read a tokenizer of `transformers`.
+
+        `constrain.vocab.adapters` defines the bytes of a token. Decode with
+        `clean_up_tokenization_spaces=False`: that clean-up changes text after the fact, and no mask
+        sees it.
+
+        Args:
+            tokenizer: One backed by `tokenizers` ("fast"), by a SentencePiece model, by tiktoken,
+                or by mistral-common.
+            vocab_size: Width of the logits (`model.config.vocab_size`) if it differs from the
+                tokenizer's.
+            eos_token_ids: All end tokens, ids or names, in place of the tokenizer's single one.
+                Chat models often have several: pass `model.generation_config.eos_token_id`.
+
+        Raises:
+            VocabularyError: No end token can be found, or the bytes of a token cannot be told
+                exactly; the message names the component.
+        """
+        from constrain.vocab.adapters.transformers import read_transformers
+
+        return cls._from_table(read_transformers(tokenizer, eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_tokenizers(
+        cls,
+        tokenizer: Any,  # noqa: ANN401 - tokenizers.Tokenizer, not imported here
+        vocab_size: int | None = None,
+        *,
+        eos_token_ids: EndTokens,
+    ) -> Vocabulary:
+        """Read a `tokenizers.Tokenizer` (a tokenizer.json), which doesn't say what ends a text.
+
+        Args:
+            tokenizer: The tokenizer; its decoder says what bytes a token is.
+            vocab_size: Width of the logits if it differs from the highest id + 1.
+            eos_token_ids: All end tokens, ids or names.
+
+        Raises:
+            VocabularyError: The bytes of a token cannot be told exactly; the message names the
+                component.
+        """
+        from constrain.vocab.adapters.tokenizers import read_tokenizers
+
+        return cls._from_table(read_tokenizers(tokenizer, eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        encoding: Any,  # noqa: ANN401 - tiktoken.Encoding, not imported here
+        vocab_size: int | None = None,
+        *,
+        eos_token_ids: EndTokens | None = None,
+    ) -> Vocabulary:
+        """Read a `tiktoken.Encoding`.
+
+        Args:
+            encoding: The encoding.
+            vocab_size: Width of the logits if it differs from `encoding.n_vocab`.
+            eos_token_ids: All end tokens, ids or names; `<|endoftext|>` by default.
+
+        Raises:
+            VocabularyError: No end token.
+        """
+        from constrain.vocab.adapters.tiktoken import read_tiktoken
+
+        return cls._from_table(read_tiktoken(encoding, eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_sentencepiece(
+        cls,
+        processor: Any,  # noqa: ANN401 - sentencepiece.SentencePieceProcessor, not imported here
+        vocab_size: int | None = None,
+        *,
+        eos_token_ids: EndTokens | None = None,
+    ) -> Vocabulary:
+        """Read a `sentencepiece.SentencePieceProcessor` (a tokenizer.model).
+
+        Args:
+            processor: The processor, with a model loaded.
+            vocab_size: Width of the logits if it differs from the number of pieces.
+            eos_token_ids: All end tokens, ids or pieces; the model's `eos_id` by default.
+
+        Raises:
+            VocabularyError: No model, no end token, or a model that rewrites text after decoding.
+        """
+        from constrain.vocab.adapters.sentencepiece import read_sentencepiece
+
+        return cls._from_table(read_sentencepiece(processor, eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_mistral_common(
+        cls,
+        tokenizer: Any,  # noqa: ANN401 - a class of mistral_common, not imported here
+        vocab_size: int | None = None,
+        *,
+        eos_token_ids: EndTokens | None = None,
+    ) -> Vocabulary:
+        """Read a `MistralTokenizer` of mistral-common, or its Tekken or SentencePiece part.
+
+        Args:
+            tokenizer: The tokenizer.
+            vocab_size: Width of the logits if it differs from the tokenizer's.
+            eos_token_ids: All end tokens, ids or names; the tokenizer's `eos_id` by default.
+
+        Raises:
+            VocabularyError: No end token, or neither a Tekken nor a SentencePiece tokenizer.
+        """
+        from constrain.vocab.adapters.mistral_common import read_mistral_common
+
+        return cls._from_table(read_mistral_common(tokenizer, eos_token_ids), vocab_size)
+
+    @classmethod
+    def _from_table(cls, table: TokenTable, vocab_size: int | None) -> Vocabulary:
+        return cls(table.token_bytes, table.eos_token_ids, table.special_tokens, vocab_size)
+
+    @property
+    def token_bytes(self) -> tuple[bytes | None, ...]:
+        """Bytes of each id; None where the id is never text."""
+        return self._token_bytes
+
+    @property
+    def num_tokens(self) -> int:
+        """How many ids the vocabulary knows; ids from here to `vocab_size` are padding."""
+        return len(self._token_bytes)
+
+    @property
+    def vocab_size(self) -> int:
+        """Width of the logits."""
+        return self._vocab_size
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """Ids that end a text, at least one."""
+        return self._eos_token_ids
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids that a grammar may name; read-only."""
+        return self._special_tokens
+
+    @property
+    def flat_bytes(self) -> npt.NDArray[np.uint8]:
+        """The bytes of all ids end to end, in id order; uint8, read-only, never empty."""
+        return self._flat_arrays()[0]
+
+    @property
+    def flat_offsets(self) -> npt.NDArray[np.int32]:
+        """Where each id lies in `flat_bytes`: `flat_bytes[flat_offsets[i]:flat_offsets[i + 1]]`.
+
+        [num_tokens + 1], int32, read-only. The length is 0 for ids without bytes.
+        """
+        return self._flat_arrays()[1]
+
+    @property
+    def trie(self) -> Trie:
+        """The text tokens as a trie, built on first use (0.2 s for 152,000 tokens) and kept."""
+        if self._trie is None:
+            with self._lock:
+                if self._trie is None:
+                    self._trie = build_trie(self._token_bytes)
+        return self._trie
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 in hex over all that a mask depends on: equal content, equal fingerprint."""
+        if self._fingerprint is None:
+            self._fingerprint = self._digest()
+        return self._fingerprint
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> bytes:
+        """Concatenate the bytes of `ids`.
+
+        Unlike a tokenizer's own decode it strips no leading space and cleans nothing up: this is
+        the text as the masks see it. It may end inside a code point.
+
+        Args:
+            ids: Token ids. Padding and ids that nothing uses contribute no bytes.
+            skip_special_tokens: False writes the names of special tokens, in UTF-8, where they
+                stand.
+
+        Raises:
+            TokenRejectedError: An id is not an integer in 0..vocab_size - 1.
+        """
+        names = {} if skip_special_tokens else {i: n for n, i in self._special_tokens.items()}
+        parts = []
+        for position, given in enumerate(ids):
+            i = _as_id(given)
+            if i is None or not 0 <= i < self._vocab_size:
+                raise TokenRejectedError(
+                    f"{given!r} at position {position} is not a token id: expected an integer in "
+                    f"0..{self._vocab_size - 1}"
+                )
+            text = self._token_bytes[i] if i < len(self._token_bytes) else None
+            parts.append(names.get(i, "").encode() if text is None else text)
+        return b"".join(parts)
+
+    def __len__(self) -> int:
+        return len(self._token_bytes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Vocabulary(num_tokens={self.num_tokens}, vocab_size={self.vocab_size}, "
+            f"eos_token_ids={_shown(self.eos_token_ids)}, "
+            f"special_tokens={len(self.special_tokens)})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Locks don't pickle, and the arrays are cheaper to rebuild than to send.
+        specials = dict(self._special_tokens)
+        return type(self), (self._token_bytes, self._eos_token_ids, specials, self._vocab_size)
+
+    def _flat_arrays(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        if self._flat is None:
+            texts = [text or b"" for text in self._token_bytes]
+            offsets = np.zeros(len(texts) + 1, dtype=np.int32)
+            np.cumsum([len(text) for text in texts], out=offsets[1:])
+            offsets.setflags(write=False)
+            self._flat = np.frombuffer(b"".join(texts) or b"\0", dtype=np.uint8), offsets
+        return self._flat
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256(b"constrain vocabulary 1\0")
+        lengths = [-1 if text is None else len(text) for text in self._token_bytes]
+        for numbers in ([self._vocab_size], lengths, sorted(self._eos_token_ids)):
+            digest.update(np.array([len(numbers), *numbers], dtype="<i8").tobytes())
+        digest.update(b"".join(text for text in self._token_bytes if text))
+        for name, i in sorted(self._special_tokens.items()):
+            encoded = name.encode()
+            digest.update(np.array([i, len(encoded)], dtype="<i8").tobytes() + encoded)
+        return digest.hexdigest()
+
+
+def _checked_texts(token_bytes: Sequence[bytes | None]) -> list[bytes | None]:
+    if isinstance(token_bytes, (str, bytes, bytearray)) or not isinstance(token_bytes, Sequence):
+        raise VocabularyError(
+            f"token_bytes is {_kind(token_bytes)}, expected bytes or None for each id\n"
+            "hint: a list whose index is the token id; for a tokenizer use "
+            "Vocabulary.from_transformers, from_tiktoken or from_sentencepiece"
+        )
+    if len(token_bytes) > MAX_VOCAB_SIZE:
+        raise VocabularyError(
+            f"token_bytes has {len(token_bytes):,} entries, and at most {MAX_VOCAB_SIZE:,} "
+            "are allowed"
+        )
+    texts = list(token_bytes)
+    if set(map(type, texts)) <= {bytes, type(None)}:
+        return texts
+    i, wrong = next((i, t) for i, t in enumerate(texts) if type(t) not in (bytes, type(None)))
+    hint = (
+        "\nhint: bytes(...) makes them immutable" if isinstance(wrong, (bytes, bytearray)) else ""
+    )
+    if isinstance(wrong, str):
+        hint = (
+            "\nhint: text.encode() if these are plain texts; tokenizer files hold an encoded form "
+            "instead (Ġ or ▁ for a space), which Vocabulary.from_transformers translates"
+        )
+    raise VocabularyError(f"token_bytes[{i}] is {_kind(wrong)}, expected bytes or None{hint}")
+
+
+def _checked_width(vocab_size: int) -> int:
+    width = _as_id(vocab_size)
+    if width is None:
+        raise VocabularyError(f"vocab_size is {_kind(vocab_size)}, expected an integer or None")
+    if not 1 <= width <= MAX_VOCAB_SIZE:
+        raise VocabularyError(
+            f"vocab_size is {width}, expected 1..{MAX_VOCAB_SIZE}\n"
+            "hint: it is the width of the model's logits (model.config.vocab_size)"
+        )
+    return width
+
+
+def _checked_ends(eos_token_ids: Sequence[int], id_range: int) -> tuple[int, ...]:
+    if isinstance(eos_token_ids, (str, bytes)) or not isinstance(eos_token_ids, Iterable):
+        raise VocabularyError(
+            f"eos_token_ids is {_kind(eos_token_ids)}, expected a list of token ids\n"
+            f"hint: eos_token_ids=[{eos_token_ids!r}]"
+        )
+    ends = tuple(dict.fromkeys(_checked_id(i, "eos_token_ids", id_range) for i in eos_token_ids))
+    if not ends:
+        raise VocabularyError(
+            "eos_token_ids is empty: without an end token no generation can stop\n"
+            "hint: give every id the decoding loop stops on, such as tokenizer.eos_token_id"
+        )
+    return ends
+
+
+def _checked_specials(special_tokens: Mapping[str, int], id_range: int) -> dict[str, int]:
+    if not isinstance(special_tokens, Mapping):
+        raise VocabularyError(
+            f"special_tokens is {_kind(special_tokens)}, expected a mapping from name to token id"
+        )
+    specials: dict[str, int] = {}
+    names: dict[int, str] = {}
+    for name, given in special_tokens.items():
+        if not isinstance(name, str) or not name or not _is_text(name):
+            raise VocabularyError(
+                f"special_tokens has the key {name!r}, expected the name of a token, such as "
+                "'<|im_end|>'"
+            )
+        i = _checked_id(given, f"special_tokens[{name!r}]", id_range)
+        if i in names:
+            raise VocabularyError(
+                f"special_tokens gives id {i} two names, {names[i]!r} and {name!r}\n"
+                "hint: keep the one that the grammar uses"
+            )
+        names[i] = name
+        specials[name] = i
+    return specials
+
+
+def _checked_id(given: object, where: str, id_range: int) -> int:
+    i = _as_id(given)
+    if i is None:
+        raise VocabularyError(f"{where} has {given!r}, {_kind(given)}; expected a token id")
+    if not 0 <= i < id_range:
+        raise VocabularyError(
+            f"{where} has {i}, which is not an id of this vocabulary: ids are 0..{id_range - 1}\n"
+            "hint: append None to token_bytes for a special id, or give vocab_size, the width of "
+            "the logits"
+        )
+    return i
+
+
+def _check_sizes(texts: Sequence[bytes | None]) -> None:
+    total = 0
+    for i, text in enumerate(texts):
+        length = len(text) if text else 0
+        if length > MAX_TOKEN_BYTES:
+            raise VocabularyError(
+                f"token_bytes[{i}] has {length:,} bytes, and at most {MAX_TOKEN_BYTES:,} are "
+                "allowed"
+            )
+        total += length
+    if total > MAX_TOTAL_BYTES:
+        raise VocabularyError(
+            f"the tokens have {total:,} bytes in all, and at most {MAX_TOTAL_BYTES:,} are allowed"
+        )
+
+
+def _as_id(given: object) -> int | None:
+    """The integer behind `given` (Python, NumPy or a 0-d tensor), or None."""
+    if isinstance(given, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _is_text(name: str) -> bool:
+    """Whether it can be written in UTF-8: no lone surrogates."""
+    return not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _shown(ids: tuple[int, ...]) -> str:
+    return str(ids) if len(ids) <= 8 else f"({', '.join(map(str, ids[:8]))}, ... {len(ids)} ids)"
