@@ -1,0 +1,104 @@
+"""Write -inf over the logits that a packed bitmask forbids, in place.
+
+Contract, the same for every body:
+
+- `logits` is [B, V], float, and its last dimension is contiguous; the row stride is free.
+- `bitmask` is [n, W], int32. Bit `t % 32` of word `t // 32` is 1 if token `t` is allowed (bit 31
+  is the sign bit).
+- `rows` is [n]: row i of the bitmask judges row `rows[i]` of the logits. Rows that it does not
+  name are left alone.
+- An id t with `32 * W <= t < V` has no bit, so nobody allowed it: it becomes -inf. (Logits are
+  often padded beyond the vocabulary; padding is never a token.)
+- Bits at or beyond V judge ids that the model does not have: they are ignored. (A tokenizer may be
+  larger than the output layer.)
+- An allowed logit keeps its bits, NaN included. A forbidden one becomes -inf whatever it was.
+
+The bodies see logits as integers of the same width and write the bit pattern of -inf, so one body
+serves float16, bfloat16, float32 and float64, and no arithmetic can go wrong.
+
+Files: `arrays` (what a bitmask or a row of logits may be), `reference`, `cpu`, `gpu`, `tensor`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.kernels.apply_bitmask.arrays import float_bits, is_tensor
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["apply_bitmask", "empty_rows"]
+
+
+def apply_bitmask(
+    logits: npt.NDArray[Any] | torch.Tensor,
+    bitmask: npt.NDArray[np.int32] | torch.Tensor,
+    rows: npt.NDArray[np.int64],
+) -> None:
+    """Mask the rows of `logits` that `rows` names, in place.
+
+    Args:
+        logits: [B, V], float16, bfloat16 (torch), float32 or float64, last dimension contiguous.
+            Mutated.
+        bitmask: [n, W], int32, 1 = allowed, rows contiguous. On the CPU, or a tensor on the device
+            of the logits.
+        rows: [n], int64, each in 0..B-1.
+
+    Cost: reads the bitmask once and writes only what is forbidden.
+    """
+    if is_tensor(logits) and logits.device.type != "cpu":
+        _apply_on_device(logits, bitmask, rows)
+        return
+    from constrain.kernels.apply_bitmask import cpu
+
+    words = bitmask.detach().numpy() if is_tensor(bitmask) else np.asarray(bitmask)
+    bits, minus_inf = float_bits(logits)
+    if bits.flags.c_contiguous and words.flags.c_contiguous:
+        cpu.apply(bits, words, rows, minus_inf)
+        return
+    for index, row in enumerate(
+        rows
+    ):  # one row alone is contiguous, so the kernel has one layout only
+        cpu.apply(bits[row][None], words[index][None], _FIRST_ROW, minus_inf)
+
+
+def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
+    """List the rows of a bitmask that allow no id below `vocab_size`.
+
+    Args:
+        bitmask: [n, W], int32, CPU.
+        vocab_size: The width of the logits.
+
+    Cost: stops at the first bit of each row.
+    """
+    from constrain.kernels.apply_bitmask import cpu
+
+    return [index for index, words in enumerate(bitmask) if not cpu.any_allowed(words, vocab_size)]
+
+
+def _apply_on_device(
+    logits: torch.Tensor,
+    bitmask: npt.NDArray[np.int32] | torch.Tensor,
+    rows: npt.NDArray[np.int64],
+) -> None:
+    import torch
+
+    words = bitmask if is_tensor(bitmask) else torch.from_numpy(np.ascontiguousarray(bitmask))
+    words = words.to(logits.device, non_blocking=True)
+    indices = torch.from_numpy(rows).to(logits.device, non_blocking=True)
+    if logits.is_cuda and importlib.util.find_spec("triton") is not None:
+        from constrain.kernels.apply_bitmask import gpu
+
+        gpu.apply(logits, words, indices)
+    else:
+        from constrain.kernels.apply_bitmask import tensor
+
+        tensor.apply(logits, words, indices)
+
+
+_FIRST_ROW = np.zeros(1, dtype=np.int64)
