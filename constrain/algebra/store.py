@@ -1,0 +1,317 @@
+"""The term store: the terms of one grammar, interned, with their derivatives, made as they are asked for.
+
+A `TermStore` owns the arena that the kernels of `kernels/derive` work on. It translates terms to programs for
+them, makes rule bodies when a kernel asks for one, and gives room when one runs out of it. States are ids of terms:
+int32, stable, `DEAD` is 0.
+
+    >>> from constrain.algebra.terms import literal, star
+    >>> store = TermStore()
+    >>> s = store.intern(star(literal(b"ab")))
+    >>> store.nullable(s), store.advance(s, b"aba") != DEAD, store.advance(s, b"aa") == DEAD
+    (True, True, True)
+
+Not thread-safe: whoever shares a store holds its `lock` around every call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NewType
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.algebra import terms as t
+from constrain.errors import LimitExceededError, UnsupportedFeatureError
+from constrain.kernels.derive import advance, build
+from constrain.kernels.derive import cpu as ops
+from constrain.kernels.derive import layout as lay
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["DEAD", "StateId", "TermStore"]
+
+StateId = NewType("StateId", int)
+"""An interned term: all that may still come."""
+
+DEAD: Final = StateId(0)
+Int32Array = npt.NDArray[np.int32]
+
+_FIRST_CAPACITY: Final = {
+    "nodes": 1024,
+    "pool": 1024,
+    "classes": 64,
+    "partitions": 32,
+    "targets": 4096,
+    "rules": 64,
+    "work": 16384,
+    "frames": 512,
+}
+_SECTIONS: Final = (
+    # section of the layout, the capacity it follows, slots for each
+    (lay.NODES, "nodes", lay.NODE),
+    (lay.MARK, "nodes", 1),
+    (lay.QUEUE, "nodes", 1),
+    (lay.PARENT, "nodes", 1),
+    (lay.TABLE, "nodes", 2),
+    (lay.POOL, "pool", 1),
+    (lay.CLASSES, "classes", lay.CLASS_WORDS),
+    (lay.CLASS_TABLE, "classes", 2),
+    (lay.PARTITIONS, "partitions", 256),
+    (lay.PARTITION_SIZE, "partitions", 1),
+    (lay.PARTITION_TABLE, "partitions", 2),
+    (lay.TARGETS, "targets", 1),
+    (lay.RULE_BODY, "rules", 1),
+    (lay.WORK, "work", 1),
+    (lay.FRAMES, "frames", 1),
+)
+_NEEDS: Final = {
+    lay.NEED_NODES: "nodes",
+    lay.NEED_POOL: "pool",
+    lay.NEED_CLASSES: "classes",
+    lay.NEED_PARTITIONS: "partitions",
+    lay.NEED_TARGETS: "targets",
+    lay.NEED_WORK: "work",
+    lay.NEED_FRAMES: "frames",
+}
+
+
+class TermStore:
+    """Interned terms and their derivatives.
+
+    Args:
+        limits: `max_terms` and `max_emptiness_states` bound what may be made.
+
+    Attributes:
+        lock: Held by whoever calls, when the store is shared.
+        arena: The flat array of `kernels/derive/layout.py`. Replaced by a larger one when it grows.
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.lock = threading.RLock()
+        self._limits = limits
+        self._capacity = dict(_FIRST_CAPACITY)
+        self._rules: list[t.Rule] = []
+        self._rule_ids: dict[t.Rule, int] = {}
+        self.arena: Int32Array = self._empty_arena()
+        self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
+        self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
+
+    # Terms
+
+    def intern(self, term: t.Term) -> StateId:
+        """The state that a term is. Two terms that normalise alike have one state.
+
+        Cost: one pass over the parts of the term that are not behind a rule.
+
+        Raises:
+            LimitExceededError: It is larger than the limits allow.
+        """
+        program, count = self._program(term)
+        results = np.zeros(count, np.int32)
+        self._run(lambda: build(self.arena, program, results))
+        return StateId(int(results[-1]))
+
+    def _program(self, root: t.Term) -> tuple[Int32Array, int]:
+        """Post-order instructions for `build`, and how many they are."""
+        out: list[int] = []
+        number: dict[t.Term, int] = {}
+        todo: list[t.Term] = [root]
+        while todo:
+            term = todo[-1]
+            if term in number:
+                todo.pop()
+                continue
+            missing = [m for m in t.members_of(term) if m not in number]
+            if missing:
+                todo += missing
+                continue
+            todo.pop()
+            self._emit(term, number, out)
+            number[term] = len(number)
+        self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
+        return np.array(out, dtype=np.int32), len(number)
+
+    def _emit(self, term: t.Term, number: dict[t.Term, int], out: list[int]) -> None:
+        """Append the instruction that makes one term from the results of its parts."""
+        if isinstance(term, t.Cat):
+            out += (ops.OP_CAT, number[term.head], number[term.tail])
+        elif isinstance(term, t.ByteClass):
+            out.append(ops.OP_CLASS)
+            out += np.frombuffer(term.mask.to_bytes(32, "little"), "<i4").tolist()
+        elif isinstance(term, t.Literal):
+            out += (ops.OP_LITERAL, len(term.text))
+            out += term.text
+        elif isinstance(term, t.Alt):
+            out += (ops.OP_ALT, len(term.members))
+            out += [number[m] for m in term.members]
+        elif isinstance(term, t.Repeat):
+            self._limits.check("max_repeat", term.lo, "a repeat")
+            # No text is longer than INFINITE bytes, so a larger bound is no bound.
+            hi = lay.INFINITE if term.hi is None else min(term.hi, lay.INFINITE)
+            out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
+        elif isinstance(term, t.Rule):
+            out += (ops.OP_RULE, self._rule_id(term), term.nullable)
+        elif isinstance(term, t.And):
+            out += (ops.OP_AND, len(term.members))
+            out += [number[m] for m in term.members]
+        elif isinstance(term, t.Not):
+            out += (ops.OP_NOT, number[term.body])
+        else:
+            out.append(ops.OP_EMPTY if term is t.EMPTY else ops.OP_EPS)
+
+    def _rule_id(self, rule: t.Rule) -> int:
+        found = self._rule_ids.get(rule)
+        if found is None:
+            found = self._rule_ids[rule] = len(self._rules)
+            self._rules.append(rule)
+            if found >= self._capacity["rules"]:
+                self._grow("rules", found + 1)
+            self._section(lay.RULE_BODY)[found] = -1
+        return found
+
+    def build_rules(self, budget: int) -> int:
+        """Make bodies of rules that were mentioned but not needed yet, oldest first; returns how many."""
+        made = 0
+        body = self._section(lay.RULE_BODY)
+        for rule in range(len(self._rules)):
+            if made >= budget:
+                break
+            if body[rule] < 0:
+                self._make_body(rule)
+                body = self._section(lay.RULE_BODY)
+                made += 1
+        return made
+
+    # States
+
+    def nullable(self, state: StateId) -> bool:
+        """Whether the text so far is a sentence."""
+        return bool(self.arena[lay.NODE * state + lay.FLAGS] & lay.NULLABLE)
+
+    def advance(self, state: StateId, data: bytes) -> StateId:
+        """The state after `data`, or DEAD if no sentence begins so.
+
+        Raises:
+            LimitExceededError: The grammar grew past its limits.
+        """
+        return self.advance_until_dead(state, data)[0]
+
+    def advance_until_dead(self, state: StateId, data: bytes) -> tuple[StateId, int]:
+        """The state after `data`, and how many bytes were read: with the one that killed it, where one did."""
+        return self.advance_in(state, np.frombuffer(data, np.uint8), 0, len(data))
+
+    def advance_in(
+        self, state: StateId, data: npt.NDArray[np.uint8], start: int, stop: int
+    ) -> tuple[StateId, int]:
+        """Like `advance_until_dead` for data[start:stop]; the count is an index into data."""
+        now = int(state)
+
+        def step() -> None:
+            nonlocal now, start
+            now = int(advance(self.arena, now, data, start, stop))
+            start = int(self.arena[lay.REACHED])
+
+        self._run(step)
+        return StateId(now), start
+
+    def is_empty(self, state: StateId) -> bool:
+        """Whether no string at all is in the state's language. Exact; `And`/`Not` are searched.
+
+        Raises:
+            LimitExceededError: The search passed `max_emptiness_states`.
+        """
+        return self.advance(state, b"") == DEAD
+
+    def next_bytes(self, state: StateId) -> bytes:
+        """Which bytes may come next from a live state, ascending."""
+        self.advance(state, b"")
+        partition = int(self.arena[lay.NODE * state + lay.ROW_PARTITION])
+        classes = self._section(lay.PARTITIONS)[partition * 256 : partition * 256 + 256]
+        offset = int(self.arena[lay.NODE * state + lay.ROW_OFFSET])
+        live = self._section(lay.TARGETS)[offset + classes] != DEAD
+        return np.flatnonzero(live).astype(np.uint8).tobytes()
+
+    @property
+    def num_terms(self) -> int:
+        """How many terms there are, states and their parts."""
+        return int(self.arena[lay.NUM_NODES])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arena in bytes."""
+        return self.arena.nbytes
+
+    # What kernels ask for
+
+    def run(self, step: Callable[[], None]) -> None:
+        """Call `step`, which calls one kernel, until no kernel asks for anything more.
+
+        Raises:
+            LimitExceededError: It asked for more than the limits allow.
+        """
+        self._run(step)
+
+    def _run(self, step: Callable[[], None]) -> None:
+        while True:
+            step()
+            status = int(self.arena[lay.STATUS])
+            if status == lay.OK:
+                return
+            arg = int(self.arena[lay.STATUS_ARG])
+            self.arena[lay.STATUS] = lay.OK
+            if status == lay.NEED_RULE:
+                self._make_body(arg)
+            elif status == lay.LEFT_RECURSION:
+                raise UnsupportedFeatureError(
+                    "a rule reaches itself before any byte is consumed (left recursion)"
+                )
+            elif status == lay.TOO_MANY_STATES:
+                allowed = self._limits.max_emptiness_states
+                raise LimitExceededError(
+                    "max_emptiness_states",
+                    given=allowed + 1,
+                    allowed=allowed,
+                    where="deciding whether an intersection or complement matches anything",
+                )
+            else:
+                self._grow(_NEEDS[status], arg)
+
+    def _make_body(self, rule: int) -> None:
+        node = self.intern(self._rules[rule].body)
+        self._section(lay.RULE_BODY)[rule] = node
+
+    # Room
+
+    def _section(self, section: int) -> Int32Array:
+        return self.arena[self.arena[section] : self.arena[section + 1]]
+
+    def _empty_arena(self) -> Int32Array:
+        sizes = [self._capacity[what] * slots for _, what, slots in _SECTIONS]
+        offsets = np.cumsum([lay.HEAD, *sizes])
+        if offsets[-1] > lay.INFINITE:
+            raise LimitExceededError(
+                "max_terms",
+                given=self._capacity["nodes"],
+                allowed=self._limits.max_terms,
+                where="a grammar whose arena passes 8 GiB",
+            )
+        arena = np.zeros(int(offsets[-1]), np.int32)
+        arena[lay.OFFSETS : lay.OFFSETS + len(offsets)] = offsets
+        return arena
+
+    def _grow(self, what: str, needed: int) -> None:
+        """Make room for at least `needed` of something; ids and offsets within sections stay."""
+        if what == "nodes":
+            self._limits.check("max_terms", needed, "a grammar")
+        capacity = self._capacity[what] * 2
+        while capacity < needed:
+            capacity *= 2
+        self._capacity[what] = capacity
+        small, self.arena = self.arena, self._empty_arena()
+        self.arena[: lay.OFFSETS] = small[: lay.OFFSETS]
+        for section, _, _ in _SECTIONS:
+            values = small[small[section] : small[section + 1]]
+            self._section(section)[: len(values)] = values
+        if what in ("nodes", "classes", "partitions"):
+            build(self.arena, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))

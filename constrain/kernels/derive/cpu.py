@@ -1,0 +1,164 @@
+"""The entry points that Python calls: build terms, advance by bytes.
+
+Few on purpose: each compiled entry point costs load time, and holds its own copy of what it calls.
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+import numpy as np
+
+from constrain.kernels.derive.emptiness import decide, resolve
+from constrain.kernels.derive.layout import (
+    ALL_ID,
+    CLASS_WORDS,
+    EMPTY_ID,
+    EPS,
+    EPS_ID,
+    FLAGS,
+    HOLLOW,
+    KIND,
+    NODE,
+    NONEMPTY,
+    NULLABLE,
+    NUM_NODES,
+    OK,
+    PARTITIONS,
+    REACHED,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    STATUS,
+    TARGETS,
+    WORK,
+)
+from constrain.kernels.derive.nodes import (
+    lacks_work,
+    make_alt,
+    make_and,
+    make_byte,
+    make_cat,
+    make_class,
+    make_not,
+    make_repeat,
+    make_rule,
+    rehash,
+)
+from constrain.kernels.derive.rows import rehash_partitions
+
+# Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier results.
+OP_EMPTY = 0
+OP_EPS = 1
+OP_CLASS = 2
+"""8 words"""
+OP_LITERAL = 3
+"""n, then n bytes"""
+OP_CAT = 4
+"""i, j"""
+OP_ALT = 5
+"""n, then n results"""
+OP_REPEAT = 6
+"""i, lo, hi"""
+OP_AND = 7
+"""n, then n results"""
+OP_NOT = 8
+"""i"""
+OP_RULE = 9
+"""rule, nullable"""
+OP_REHASH = 10
+"""Alone, after a hashed section grew."""
+
+
+@inner
+def _start(A):
+    """Make the nodes that always exist."""
+    if A[NUM_NODES] != 0:
+        return
+    A[NODE * EMPTY_ID + FLAGS] = HOLLOW
+    A[NODE * EPS_ID + KIND] = EPS
+    A[NODE * EPS_ID + FLAGS] = NULLABLE | NONEMPTY
+    A[NUM_NODES] = ALL_ID
+    make_not(A, np.int64(EMPTY_ID))
+
+
+@entry
+def build(arena, program, results):
+    """Run a program of constructors; results[i] is the node of its i-th instruction.
+
+    Stops early with STATUS set; then grow and run all of it again, which finds what was made.
+    """
+    A = arena
+    _start(A)
+    at = 0
+    for r in range(results.shape[0]):
+        op = program[at]
+        node = np.int64(EMPTY_ID)
+        if op == OP_EPS:
+            node = np.int64(EPS_ID)
+        elif op == OP_CLASS:
+            if not lacks_work(A, CLASS_WORDS):
+                for w in range(CLASS_WORDS):
+                    A[A[WORK] + w] = program[at + 1 + w]
+                node = make_class(A, 0)
+            at += CLASS_WORDS
+        elif op == OP_LITERAL:
+            count = np.int64(program[at + 1])
+            node = np.int64(EPS_ID)
+            for i in range(count - 1, -1, -1):
+                node = make_cat(A, make_byte(A, np.int64(program[at + 2 + i]), 0), node, 0)
+            at += 1 + count
+        elif op == OP_CAT:
+            h = np.int64(results[program[at + 1]])
+            node = make_cat(A, h, np.int64(results[program[at + 2]]), 0)
+            at += 2
+        elif op == OP_ALT or op == OP_AND:
+            count = np.int64(program[at + 1])
+            if not lacks_work(A, count):
+                for i in range(count):
+                    A[A[WORK] + i] = results[program[at + 2 + i]]
+                if op == OP_ALT:
+                    node = make_alt(A, 0, count, count)
+                else:
+                    node = make_and(A, 0, count, count)
+            at += 1 + count
+        elif op == OP_REPEAT:
+            x = np.int64(results[program[at + 1]])
+            node = make_repeat(A, x, np.int64(program[at + 2]), np.int64(program[at + 3]))
+            at += 3
+        elif op == OP_NOT:
+            node = make_not(A, np.int64(results[program[at + 1]]))
+            at += 1
+        elif op == OP_REHASH:
+            rehash(A)
+            rehash_partitions(A)
+        elif op == OP_RULE:
+            node = make_rule(A, np.int64(program[at + 1]), program[at + 2] != 0)
+            at += 2
+        at += 1
+        results[r] = node
+        if A[STATUS] != OK:
+            return
+
+
+@entry
+def advance(arena, state, data, start, stop):
+    """The state after data[start:stop]; EMPTY_ID once nothing may follow.
+
+    A[REACHED] is how many bytes of data are behind the state returned: up to and with the byte that
+    killed it, or up to where STATUS stopped the kernel. With start == stop the state's row is made ready.
+    """
+    A = arena
+    at = start
+    if not decide(A, state, 0):
+        A[REACHED] = at
+        return state
+    if A[NODE * state + FLAGS] & HOLLOW:
+        A[REACHED] = at
+        return np.int64(EMPTY_ID)
+    while resolve(A, state, 0) and at < stop:
+        c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
+        state = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
+        at += 1
+        if state == EMPTY_ID:
+            break
+    A[REACHED] = at
+    return state

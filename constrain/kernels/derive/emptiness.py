@@ -1,0 +1,162 @@
+"""Does a term denote any string at all? Decided by search, remembered as a flag.
+
+Terms without AND and NOT that are not EMPTY are non-empty by construction. For the others we look for a nullable
+term among their derivatives, breadth first, so that counters of a billion cost nothing where a short string
+exists. What is found is remembered for the whole path, and what is not found for all that was seen.
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+import numpy as np
+
+from constrain.kernels.derive.layout import (
+    ALT,
+    ARG_A,
+    ARG_B,
+    CAT,
+    EMPTINESS_LIMIT,
+    EMPTY_ID,
+    EPOCH,
+    FLAGS,
+    HOLLOW,
+    KIND,
+    MARK,
+    NEED_NODES,
+    NODE,
+    NONEMPTY,
+    OK,
+    PARENT,
+    PARTITION_SIZE,
+    POOL,
+    QUEUE,
+    REPEAT,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    ROW_RESOLVED,
+    ROW_STATE,
+    STATUS,
+    TARGETS,
+    TOO_MANY_STATES,
+    WORK,
+    size_of,
+)
+from constrain.kernels.derive.nodes import lacks_work, set_status
+from constrain.kernels.derive.rows import ensure_row
+
+DECIDED = NONEMPTY | HOLLOW
+
+
+@inner
+def _search(A, start, sp):
+    """Decide one AND or NOT by breadth-first search of its derivatives. False: see STATUS."""
+    epoch = A[EPOCH] + 1
+    A[EPOCH] = epoch
+    A[A[QUEUE] + 0] = start
+    A[A[PARENT] + 0] = -1
+    A[A[MARK] + start] = epoch
+    found = 1
+    at = 0
+    while at < found:
+        u = np.int64(A[A[QUEUE] + at])
+        if not ensure_row(A, u, sp):
+            return False
+        size = A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]]
+        for i in range(size):
+            v = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + i])
+            if v == EMPTY_ID or A[NODE * v + FLAGS] & HOLLOW or A[A[MARK] + v] == epoch:
+                continue
+            if A[NODE * v + FLAGS] & NONEMPTY:
+                back = np.int64(at)
+                while back >= 0:
+                    A[NODE * A[A[QUEUE] + back] + FLAGS] |= NONEMPTY
+                    back = np.int64(A[A[PARENT] + back])
+                return True
+            A[A[MARK] + v] = epoch
+            if found >= size_of(A, QUEUE):
+                set_status(A, NEED_NODES, found + 1)
+                return False
+            A[A[QUEUE] + found] = v
+            A[A[PARENT] + found] = at
+            found += 1
+        at += 1
+        if at > A[EMPTINESS_LIMIT]:
+            set_status(A, TOO_MANY_STATES, start)
+            return False
+    for i in range(found):
+        A[NODE * A[A[QUEUE] + i] + FLAGS] |= HOLLOW
+    return True
+
+
+@inner
+def decide(A, root, sp):
+    """Flag a term NONEMPTY or HOLLOW. False: STATUS says what is missing.
+
+    A concatenation needs both parts, a union one of them; only AND and NOT are searched.
+    """
+    if A[NODE * root + FLAGS] & DECIDED:
+        return True
+    if lacks_work(A, sp + 1):
+        return False
+    A[A[WORK] + sp] = root
+    top = sp + 1
+    while top > sp:
+        t = np.int64(A[A[WORK] + top - 1])
+        if A[NODE * t + FLAGS] & DECIDED or t == EMPTY_ID:
+            top -= 1
+            continue
+        kind = A[NODE * t + KIND]
+        verdict = 0
+        pending = np.int64(-1)
+        if kind == CAT or kind == REPEAT:
+            for part in (A[NODE * t + ARG_A], A[NODE * t + ARG_B] if kind == CAT else A[NODE * t + ARG_A]):
+                if A[NODE * part + FLAGS] & HOLLOW or part == EMPTY_ID:
+                    verdict = HOLLOW
+                elif not A[NODE * part + FLAGS] & NONEMPTY:
+                    pending = np.int64(part)
+            if verdict == 0 and pending < 0:
+                verdict = NONEMPTY
+        elif kind == ALT:
+            for i in range(A[NODE * t + ARG_B]):
+                part = A[A[POOL] + A[NODE * t + ARG_A] + i]
+                if A[NODE * part + FLAGS] & NONEMPTY:
+                    verdict = NONEMPTY
+                elif not A[NODE * part + FLAGS] & HOLLOW:
+                    pending = np.int64(part)
+            if verdict == 0 and pending < 0:
+                verdict = HOLLOW
+        else:
+            if not _search(A, t, top):
+                return False
+            continue
+        if verdict:
+            A[NODE * t + FLAGS] |= verdict
+            top -= 1
+            continue
+        if lacks_work(A, top + 1):
+            return False
+        A[A[WORK] + top] = pending
+        top += 1
+    return True
+
+
+@inner
+def resolve(A, t, sp):
+    """Make the row of t with dead targets for those that denote the empty set. False: see STATUS."""
+    if A[NODE * t + ROW_STATE] == ROW_RESOLVED:
+        return True
+    if not ensure_row(A, t, sp):
+        return False
+    size = A[A[PARTITION_SIZE] + A[NODE * t + ROW_PARTITION]]
+    for i in range(size):
+        at = A[NODE * t + ROW_OFFSET] + i
+        target = np.int64(A[A[TARGETS] + at])
+        if target != EMPTY_ID:
+            if not decide(A, target, sp):
+                return False
+            if A[NODE * target + FLAGS] & HOLLOW:
+                A[A[TARGETS] + at] = EMPTY_ID
+    if A[STATUS] != OK:
+        return False
+    A[NODE * t + ROW_STATE] = ROW_RESOLVED
+    return True

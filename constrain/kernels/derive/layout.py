@@ -1,0 +1,141 @@
+"""Where everything lies in the arena: one flat int32 array that holds all the terms of a grammar.
+
+One array `A`, because each array more costs a fraction of a microsecond at every call from Python, and seconds of
+compile time (with an array for each section: 53 s instead of the figure in `docs/design/kernels.md`). The head
+comes first, then the nodes, then the other sections:
+
+    A[NODE * n + KIND]         a field of node n
+    A[A[POOL] + i]             entry i of a section
+    size_of(A, POOL)           its capacity
+
+Growth is not a kernel's work: one that runs out of room sets `STATUS` and goes on writing nothing of
+consequence; Python makes the section larger (`algebra/store.py`) and calls again. Ids never change.
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+
+# Slots of the head.
+STATUS = 0
+STATUS_ARG = 1
+NUM_NODES = 2
+NUM_POOL = 3
+NUM_CLASSES = 4
+NUM_PARTITIONS = 5
+NUM_TARGETS = 6
+NUM_RULES = 7
+EPOCH = 8
+EMPTINESS_LIMIT = 9
+REACHED = 10
+HEAD = 64
+"""Slots of the head; from OFFSETS on it holds where each section begins."""
+OFFSETS = 16
+
+# A node is NODE slots; the constants below include the head, so that A[NODE * n + KIND] is one load.
+NODE = 8
+KIND = HEAD
+ARG_A = HEAD + 1
+ARG_B = HEAD + 2
+ARG_C = HEAD + 3
+FLAGS = HEAD + 4
+ROW_STATE = HEAD + 5
+ROW_PARTITION = HEAD + 6
+"""The partition of bytes that the term tells apart."""
+ROW_OFFSET = HEAD + 7
+"""Where its targets begin in TARGETS, one for each class of the partition."""
+
+# Sections. N: nodes, P: pool, C: classes, M: partitions, K: rules.
+NODES = OFFSETS
+"""[N, NODE]"""
+MARK = OFFSETS + 1
+"""[N] epoch in which a search last saw the node"""
+QUEUE = OFFSETS + 2
+"""[N] nodes in the order found by a search"""
+PARENT = OFFSETS + 3
+"""[N] index into QUEUE from which the entry was found"""
+TABLE = OFFSETS + 4
+"""[2N, a power of two] open addressing: node, or 0"""
+POOL = OFFSETS + 5
+"""[P] members of ALT and AND"""
+CLASSES = OFFSETS + 6
+"""[C, 8] 256-bit sets"""
+CLASS_TABLE = OFFSETS + 7
+"""[2C, a power of two] class + 1, or 0"""
+PARTITIONS = OFFSETS + 8
+"""[M, 256] byte -> class, numbered in order of first byte"""
+PARTITION_SIZE = OFFSETS + 9
+"""[M] number of classes"""
+PARTITION_TABLE = OFFSETS + 10
+"""[2M, a power of two] partition + 1, or 0"""
+TARGETS = OFFSETS + 11
+"""derivatives, row after row"""
+RULE_BODY = OFFSETS + 12
+"""[K] node, or -1 where the body has not been made"""
+WORK = OFFSETS + 13
+"""scratch stack"""
+FRAMES = OFFSETS + 14
+"""scratch stack of suspended unions"""
+NUM_SECTIONS = 15
+
+# Values of STATUS.
+OK = 0
+NEED_NODES = 1
+NEED_POOL = 2
+NEED_CLASSES = 3
+NEED_PARTITIONS = 4
+NEED_TARGETS = 5
+NEED_WORK = 6
+NEED_FRAMES = 7
+NEED_RULE = 8
+"""STATUS_ARG is a rule whose body must be made before the kernel can go on."""
+LEFT_RECURSION = 9
+"""STATUS_ARG is a term that reaches itself before a byte is consumed."""
+TOO_MANY_STATES = 10
+"""The search for a string of STATUS_ARG passed EMPTINESS_LIMIT states."""
+
+# Kinds of nodes, and what their fields hold.
+EMPTY = 0
+EPS = 1
+CLASS = 2
+"""ARG_A: its row of CLASSES."""
+CAT = 3
+"""ARG_A: head (never a CAT), ARG_B: continuation."""
+ALT = 4
+"""ARG_A: offset into POOL, ARG_B: number of members, ascending."""
+REPEAT = 5
+"""ARG_A: body (never nullable), ARG_B: lo, ARG_C: hi or INFINITE."""
+AND = 6
+"""Like ALT."""
+NOT = 7
+"""ARG_A: body."""
+RULE = 8
+"""ARG_A: rule."""
+
+# The nodes that always exist.
+EMPTY_ID = 0
+EPS_ID = 1
+ALL_ID = 2
+
+INFINITE = 2**31 - 1
+
+# Flags of nodes. Neither NONEMPTY nor HOLLOW: not decided yet.
+NULLABLE = 1
+NONEMPTY = 2
+HOLLOW = 4
+"""Denotes the empty set though it is not the node EMPTY."""
+
+# Values of ROW_STATE.
+ROW_MISSING = 0
+ROW_RAW = 1
+ROW_RESOLVED = 2
+"""Targets that denote the empty set are EMPTY_ID: a target is a live state or dead."""
+ROW_BUSY = 3
+
+CLASS_WORDS = 8
+
+
+@inner
+def size_of(A, section):
+    """Capacity of a section."""
+    return A[section + 1] - A[section]

@@ -1,0 +1,655 @@
+"""Smart constructors: the only makers of nodes, and the normal form.
+
+The rules are those of `algebra/reference.py`, function by function, on flat arrays: what is a recursion there is
+a stack here. Lists of members are passed as ranges of the WORK section; scratch begins at `sp`, the first free slot.
+
+When room runs out a constructor sets STATUS and returns EMPTY_ID. Callers need not look: what they build from
+it is harmless, because nothing is published while STATUS is set (`rows.py`).
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+import numpy as np
+
+from constrain.kernels.derive.layout import (
+    ALL_ID,
+    ALT,
+    AND,
+    ARG_A,
+    ARG_B,
+    ARG_C,
+    CAT,
+    CLASS,
+    CLASSES,
+    CLASS_TABLE,
+    CLASS_WORDS,
+    EMPTY_ID,
+    EPS_ID,
+    FLAGS,
+    FRAMES,
+    HOLLOW,
+    INFINITE,
+    KIND,
+    MARK,
+    NEED_CLASSES,
+    NEED_FRAMES,
+    NEED_NODES,
+    NEED_POOL,
+    NEED_WORK,
+    NODE,
+    NONEMPTY,
+    NOT,
+    NULLABLE,
+    NUM_CLASSES,
+    NUM_NODES,
+    NUM_POOL,
+    OK,
+    POOL,
+    REPEAT,
+    RULE,
+    STATUS,
+    TABLE,
+    WORK,
+    size_of,
+)
+
+FRAME = 8
+
+
+@inner
+def set_status(A, status, arg):
+    """Record the first thing that went wrong."""
+    if A[STATUS] == OK:
+        A[STATUS] = status
+        A[STATUS + 1] = arg
+
+
+@inner
+def lacks_work(A, upto):
+    """Whether the scratch stack is too short; sets STATUS if so."""
+    if upto <= size_of(A, WORK):
+        return False
+    set_status(A, NEED_WORK, upto)
+    return True
+
+
+@inner
+def mix(h, x):
+    """Fold x into a hash of 31 bits; stays below 2**63, so that plain Python computes the same."""
+    h = np.int64(h)
+    x = np.int64(x)
+    h = ((h ^ (x & 0x7FFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFF
+    return (h ^ (h >> 29)) & 0x7FFFFFFF
+
+
+@inner
+def hash_node(kind, a, b, c):
+    """Hash of a node that is no ALT or AND."""
+    return mix(mix(mix(kind * 7919 + 1, a), b), c)
+
+
+@inner
+def hash_members(A, kind, at, count):
+    """Hash of an ALT or AND with the members A[at:at+count]."""
+    h = np.int64(kind * 7919 + count)
+    for i in range(count):
+        h = mix(h, A[at + i])
+    return h
+
+
+@inner
+def hash_class(A, at):
+    """Hash of the 256-bit set A[at:at+8]."""
+    h = np.int64(17)
+    for i in range(CLASS_WORDS):
+        w = np.int64(A[at + i])
+        h = mix(mix(h, w), w >> 31)
+    return h
+
+
+@inner
+def put(A, section, h, entry):
+    """Enter something that is not in an open-addressing table."""
+    bits = size_of(A, section) - 1
+    slot = h & bits
+    while A[A[section] + slot] != 0:
+        slot = (slot + 1) & bits
+    A[A[section] + slot] = entry
+
+
+@inner
+def clear(A, section):
+    """Zero a section."""
+    for i in range(A[section], A[section + 1]):
+        A[i] = 0
+
+
+@inner
+def rehash(A):
+    """Fill the tables of nodes and classes again after sections grew."""
+    clear(A, TABLE)
+    for n in range(ALL_ID, A[NUM_NODES]):
+        kind = A[NODE * n + KIND]
+        a = A[NODE * n + ARG_A]
+        b = A[NODE * n + ARG_B]
+        if kind == ALT or kind == AND:
+            h = hash_members(A, kind, A[POOL] + a, b)
+        else:
+            h = hash_node(kind, a, b, A[NODE * n + ARG_C])
+        put(A, TABLE, h, n)
+    clear(A, CLASS_TABLE)
+    for row in range(A[NUM_CLASSES]):
+        put(A, CLASS_TABLE, hash_class(A, A[CLASSES] + row * CLASS_WORDS), row + 1)
+
+
+@inner
+def _append_node(A, slot, kind, a, b, c, flags):
+    n = A[NUM_NODES]
+    if n >= size_of(A, MARK):
+        set_status(A, NEED_NODES, n + 1)
+        return EMPTY_ID
+    A[NODE * n + KIND] = kind
+    A[NODE * n + ARG_A] = a
+    A[NODE * n + ARG_B] = b
+    A[NODE * n + ARG_C] = c
+    A[NODE * n + FLAGS] = flags
+    A[A[TABLE] + slot] = n
+    A[NUM_NODES] = n + 1
+    return n
+
+
+@inner
+def intern_node(A, kind, a, b, c, flags):
+    """The node with these fields; not for ALT and AND."""
+    bits = size_of(A, TABLE) - 1
+    slot = hash_node(kind, a, b, c) & bits
+    while True:
+        n = np.int64(A[A[TABLE] + slot])
+        if n == 0:
+            return np.int64(_append_node(A, slot, kind, a, b, c, flags))
+        if A[NODE * n + KIND] == kind and A[NODE * n + ARG_A] == a and A[NODE * n + ARG_B] == b and A[NODE * n + ARG_C] == c:
+            return n
+        slot = (slot + 1) & bits
+
+
+@inner
+def intern_members(A, kind, lo, hi, flags):
+    """The ALT or AND with the members A[A[WORK] + lo:hi], ascending and distinct."""
+    count = hi - lo
+    h = hash_members(A, kind, A[WORK] + lo, count)
+    bits = size_of(A, TABLE) - 1
+    slot = h & bits
+    while True:
+        n = np.int64(A[A[TABLE] + slot])
+        if n == 0:
+            break
+        if A[NODE * n + KIND] == kind and A[NODE * n + ARG_B] == count:
+            at = A[NODE * n + ARG_A]
+            same = True
+            for i in range(count):
+                if A[A[POOL] + at + i] != A[A[WORK] + lo + i]:
+                    same = False
+                    break
+            if same:
+                return n
+        slot = (slot + 1) & bits
+    at = A[NUM_POOL]
+    if at + count > size_of(A, POOL):
+        set_status(A, NEED_POOL, at + count)
+        return np.int64(EMPTY_ID)
+    for i in range(count):
+        A[A[POOL] + at + i] = A[A[WORK] + lo + i]
+    n = np.int64(_append_node(A, slot, kind, at, count, 0, flags))
+    if n != EMPTY_ID:
+        A[NUM_POOL] = at + count
+    return n
+
+
+@inner
+def make_class(A, at):
+    """One byte out of the 256-bit set in A[A[WORK] + at:at+8]."""
+    any_bit = np.int64(0)
+    for i in range(CLASS_WORDS):
+        any_bit |= A[A[WORK] + at + i]
+    if any_bit == 0:
+        return np.int64(EMPTY_ID)
+    h = hash_class(A, A[WORK] + at)
+    bits = size_of(A, CLASS_TABLE) - 1
+    slot = h & bits
+    while True:
+        row = np.int64(A[A[CLASS_TABLE] + slot]) - 1
+        if row < 0:
+            break
+        same = True
+        for i in range(CLASS_WORDS):
+            if A[A[CLASSES] + row * CLASS_WORDS + i] != A[A[WORK] + at + i]:
+                same = False
+                break
+        if same:
+            return intern_node(A, CLASS, row, 0, 0, NONEMPTY)
+        slot = (slot + 1) & bits
+    row = np.int64(A[NUM_CLASSES])
+    if (row + 1) * CLASS_WORDS > size_of(A, CLASSES):
+        set_status(A, NEED_CLASSES, row + 1)
+        return np.int64(EMPTY_ID)
+    for i in range(CLASS_WORDS):
+        A[A[CLASSES] + row * CLASS_WORDS + i] = A[A[WORK] + at + i]
+    A[A[CLASS_TABLE] + slot] = row + 1
+    A[NUM_CLASSES] = row + 1
+    return intern_node(A, CLASS, row, 0, 0, NONEMPTY)
+
+
+@inner
+def make_byte(A, byte, sp):
+    """Exactly one byte."""
+    if lacks_work(A, sp + CLASS_WORDS):
+        return np.int64(EMPTY_ID)
+    for i in range(CLASS_WORDS):
+        A[A[WORK] + sp + i] = 0
+    bit = np.int64(1) << np.int64(byte & 31)
+    A[A[WORK] + sp + (byte >> 5)] = bit if bit < 2**31 else bit - 2**32
+    return make_class(A, sp)
+
+
+@inner
+def _cat_pair(A, h, k):
+    """CAT of a head that is no CAT."""
+    if h == EMPTY_ID or k == EMPTY_ID:
+        return np.int64(EMPTY_ID)
+    if h == EPS_ID:
+        return np.int64(k)
+    if k == EPS_ID:
+        return np.int64(h)
+    flags = A[NODE * h + FLAGS] & A[NODE * k + FLAGS] & (NULLABLE | NONEMPTY)
+    return intern_node(A, CAT, h, k, 0, flags)
+
+
+@inner
+def make_cat(A, h, k, sp):
+    """`h` then `k`; re-nested to the right, so the first part is the head."""
+    if (A[NODE * h + FLAGS] | A[NODE * k + FLAGS]) & HOLLOW:
+        return np.int64(EMPTY_ID)
+    if A[NODE * h + KIND] != CAT or k == EPS_ID or k == EMPTY_ID:
+        return np.int64(h) if k == EPS_ID else _cat_pair(A, h, k)
+    top = sp
+    while A[NODE * h + KIND] == CAT:
+        if lacks_work(A, top + 1):
+            return np.int64(EMPTY_ID)
+        A[A[WORK] + top] = A[NODE * h + ARG_A]
+        top += 1
+        h = np.int64(A[NODE * h + ARG_B])
+    result = _cat_pair(A, h, k)
+    while top > sp:
+        top -= 1
+        result = _cat_pair(A, A[A[WORK] + top], result)
+    return result
+
+
+@inner
+def make_repeat(A, x, lo, hi):
+    """`x` lo..hi times (hi may be INFINITE); `x` is not nullable."""
+    if hi == 0 or x == EPS_ID:
+        return np.int64(EPS_ID)
+    if A[NODE * x + FLAGS] & HOLLOW or x == EMPTY_ID:
+        return np.int64(EPS_ID) if lo == 0 else np.int64(EMPTY_ID)
+    if lo == 1 and hi == 1:
+        return np.int64(x)
+    flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
+    return intern_node(A, REPEAT, x, lo, hi, flags)
+
+
+@inner
+def make_rule(A, rule, nullable):
+    """A reference to a rule; its language is not empty, by contract."""
+    return intern_node(A, RULE, rule, 0, 0, NONEMPTY | (NULLABLE if nullable else 0))
+
+
+@inner
+def make_not(A, x):
+    """Every byte string outside `x`."""
+    if A[NODE * x + KIND] == NOT:
+        return np.int64(A[NODE * x + ARG_A])
+    if A[NODE * x + FLAGS] & HOLLOW:
+        x = np.int64(EMPTY_ID)
+    nullable = not A[NODE * x + FLAGS] & NULLABLE
+    return intern_node(A, NOT, x, 0, 0, NULLABLE | NONEMPTY if nullable else 0)
+
+
+@inner
+def sort_rows(A, at, count, width):
+    """Sort `count` rows of `width` slots each in T.work, by all their slots; Shell's method."""
+    gap = 1
+    while gap < count // 3:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for i in range(gap, count):
+            j = i
+            while j >= gap:
+                p = at + (j - gap) * width
+                q = at + j * width
+                d = 0
+                while d < width and A[A[WORK] + p + d] == A[A[WORK] + q + d]:
+                    d += 1
+                if d == width or A[A[WORK] + p + d] < A[A[WORK] + q + d]:
+                    break
+                for e in range(width):
+                    swap = A[A[WORK] + p + e]
+                    A[A[WORK] + p + e] = A[A[WORK] + q + e]
+                    A[A[WORK] + q + e] = swap
+                j -= gap
+        gap //= 3
+
+
+@inner
+def distinct(A, at, count):
+    """Sort A[A[WORK] + at:at+count], drop repeats, and return how many are left."""
+    sort_rows(A, at, count, 1)
+    kept = 0
+    for i in range(count):
+        if kept == 0 or A[A[WORK] + at + kept - 1] != A[A[WORK] + at + i]:
+            A[A[WORK] + at + kept] = A[A[WORK] + at + i]
+            kept += 1
+    return kept
+
+
+@inner
+def flatten(A, kind, lo, hi, sp):
+    """Copy the members A[A[WORK] + lo:hi] to sp, those of a nested `kind` in its place; returns their end."""
+    top = sp
+    for i in range(lo, hi):
+        m = np.int64(A[A[WORK] + i])
+        if A[NODE * m + KIND] == kind:
+            at = A[NODE * m + ARG_A]
+            count = A[NODE * m + ARG_B]
+            if lacks_work(A, top + count):
+                return top
+            for j in range(count):
+                A[A[WORK] + top] = A[A[POOL] + at + j]
+                top += 1
+        else:
+            if lacks_work(A, top + 1):
+                return top
+            A[A[WORK] + top] = m
+            top += 1
+    return top
+
+
+@inner
+def make_alt(A, lo, hi, sp):
+    """Union of the members A[A[WORK] + lo:hi]: flat, one alternative a head, classes and counters merged.
+
+    A union whose members share a head waits in a frame for the union of their continuations:
+    [pairs, count, next, out, head] are its pairs (head, continuation), how many, the next to look at, the end
+    of the pairs that are done (they start at `pairs` too), and the head it waits with.
+    """
+    base = sp
+    depth = 0
+    result = np.int64(EMPTY_ID)
+    start, end = lo, hi
+    opening = True
+    pairs = count = at = out = head = 0
+    while True:
+        if opening:
+            pairs = sp
+            count = _open_union(A, start, end, sp)
+            at = out = 0
+            if count < 2:
+                if count == 0:
+                    result = np.int64(EMPTY_ID)
+                elif count == 1:
+                    result = np.int64(A[A[WORK] + pairs])
+                else:
+                    result = np.int64(ALL_ID)
+                opening = False
+                if depth == 0:
+                    return result
+        if not opening:
+            # Back in the frame that waited: its head goes with the union just made.
+            depth -= 1
+            f = depth * FRAME
+            pairs = np.int64(A[A[FRAMES] + f])
+            count = np.int64(A[A[FRAMES] + f + 1])
+            at = np.int64(A[A[FRAMES] + f + 2])
+            out = np.int64(A[A[FRAMES] + f + 3])
+            head = np.int64(A[A[FRAMES] + f + 4])
+            A[A[WORK] + pairs + 2 * out] = head
+            A[A[WORK] + pairs + 2 * out + 1] = result
+            out += 1
+        opening = False
+        waiting = False
+        while at < count:
+            head = np.int64(A[A[WORK] + pairs + 2 * at])
+            stop = at + 1
+            while stop < count and A[A[WORK] + pairs + 2 * stop] == head:
+                stop += 1
+            if stop - at == 1:
+                A[A[WORK] + pairs + 2 * out] = head
+                A[A[WORK] + pairs + 2 * out + 1] = A[A[WORK] + pairs + 2 * at + 1]
+                out += 1
+                at = stop
+                continue
+            sp = pairs + 2 * count
+            f = depth * FRAME
+            if f + FRAME > size_of(A, FRAMES):
+                set_status(A, NEED_FRAMES, f + FRAME)
+            if A[STATUS] != OK or lacks_work(A, sp + (stop - at)):
+                return np.int64(EMPTY_ID)
+            start = sp
+            for i in range(at, stop):
+                A[A[WORK] + sp] = A[A[WORK] + pairs + 2 * i + 1]
+                sp += 1
+            end = sp
+            A[A[FRAMES] + f] = pairs
+            A[A[FRAMES] + f + 1] = count
+            A[A[FRAMES] + f + 2] = stop
+            A[A[FRAMES] + f + 3] = out
+            A[A[FRAMES] + f + 4] = head
+            depth += 1
+            waiting = True
+            break
+        if waiting:
+            opening = True
+            continue
+        result = _close_union(A, pairs, out, pairs + 2 * count)
+        if depth == 0 or A[STATUS] != OK:
+            return result if A[STATUS] == OK else np.int64(EMPTY_ID)
+        sp = base
+
+
+@inner
+def _open_union(A, lo, hi, sp):
+    """Write the sorted distinct pairs (head, continuation) of the members to sp; returns how many.
+
+    With fewer than two members the one is written as it is; -1 stands for all byte strings.
+    """
+    top = flatten(A, ALT, lo, hi, sp)
+    if A[STATUS] != OK:
+        return 0
+    count = 0
+    for i in range(sp, top):
+        m = A[A[WORK] + i]
+        if m == ALL_ID:
+            return -1
+        if m != EMPTY_ID and not A[NODE * m + FLAGS] & HOLLOW:
+            A[A[WORK] + sp + count] = m
+            count += 1
+    count = distinct(A, sp, count)
+    if count < 2:
+        return count
+    if lacks_work(A, sp + 2 * count):
+        return 0
+    for i in range(count - 1, -1, -1):
+        m = np.int64(A[A[WORK] + sp + i])
+        is_cat = A[NODE * m + KIND] == CAT
+        A[A[WORK] + sp + 2 * i + 1] = A[NODE * m + ARG_B] if is_cat else EPS_ID
+        A[A[WORK] + sp + 2 * i] = A[NODE * m + ARG_A] if is_cat else m
+    sort_rows(A, sp, count, 2)
+    return count
+
+
+@inner
+def _close_union(A, pairs, count, sp):
+    """The union of pairs (head, continuation) with distinct heads."""
+    classes = sp
+    top = sp
+    kept = 0
+    if lacks_work(A, sp + 4 * count + 2 * CLASS_WORDS):
+        return np.int64(EMPTY_ID)
+    for i in range(count):
+        h = np.int64(A[A[WORK] + pairs + 2 * i])
+        k = A[A[WORK] + pairs + 2 * i + 1]
+        if A[NODE * h + KIND] == CLASS:
+            A[A[WORK] + top] = k
+            A[A[WORK] + top + 1] = h
+            top += 2
+        else:
+            A[A[WORK] + pairs + 2 * kept] = h
+            A[A[WORK] + pairs + 2 * kept + 1] = k
+            kept += 1
+    kept = _merge_classes(A, pairs, kept, classes, (top - classes) // 2, top)
+    kept = _merge_counters(A, pairs, kept, sp)
+    flags = 0
+    for i in range(kept):
+        m = _cat_pair(A, A[A[WORK] + pairs + 2 * i], np.int64(A[A[WORK] + pairs + 2 * i + 1]))
+        A[A[WORK] + pairs + i] = m
+    kept = distinct(A, pairs, kept)
+    if kept < 2:
+        return np.int64(A[A[WORK] + pairs]) if kept else np.int64(EMPTY_ID)
+    for i in range(kept):
+        flags |= A[NODE * A[A[WORK] + pairs + i] + FLAGS] & (NULLABLE | NONEMPTY)
+    return intern_members(A, ALT, pairs, pairs + kept, flags)
+
+
+@inner
+def _merge_classes(A, pairs, kept, classes, count, sp):
+    """Append to pairs one class for each continuation out of rows (continuation, class)."""
+    sort_rows(A, classes, count, 2)
+    i = 0
+    while i < count:
+        k = A[A[WORK] + classes + 2 * i]
+        stop = i + 1
+        while stop < count and A[A[WORK] + classes + 2 * stop] == k:
+            stop += 1
+        h = np.int64(A[A[WORK] + classes + 2 * i + 1])
+        if stop - i > 1:
+            for w in range(CLASS_WORDS):
+                word = np.int32(0)
+                for j in range(i, stop):
+                    row = A[NODE * A[A[WORK] + classes + 2 * j + 1] + ARG_A]
+                    word |= A[A[CLASSES] + row * CLASS_WORDS + w]
+                A[A[WORK] + sp + w] = word
+            h = make_class(A, sp)
+        A[A[WORK] + pairs + 2 * kept] = h
+        A[A[WORK] + pairs + 2 * kept + 1] = k
+        kept += 1
+        i = stop
+    return kept
+
+
+@inner
+def _merge_counters(A, pairs, count, sp):
+    """Join repeats of one body before one continuation where their ranges touch."""
+    repeats = 0
+    kept = 0
+    for i in range(count):
+        h = np.int64(A[A[WORK] + pairs + 2 * i])
+        k = A[A[WORK] + pairs + 2 * i + 1]
+        if A[NODE * h + KIND] == REPEAT:
+            A[A[WORK] + sp + 4 * repeats] = A[NODE * h + ARG_A]
+            A[A[WORK] + sp + 4 * repeats + 1] = k
+            A[A[WORK] + sp + 4 * repeats + 2] = A[NODE * h + ARG_B]
+            A[A[WORK] + sp + 4 * repeats + 3] = A[NODE * h + ARG_C]
+            repeats += 1
+        else:
+            A[A[WORK] + pairs + 2 * kept] = h
+            A[A[WORK] + pairs + 2 * kept + 1] = k
+            kept += 1
+    sort_rows(A, sp, repeats, 4)
+    i = 0
+    while i < repeats:
+        x = np.int64(A[A[WORK] + sp + 4 * i])
+        k = A[A[WORK] + sp + 4 * i + 1]
+        lo = np.int64(A[A[WORK] + sp + 4 * i + 2])
+        hi = np.int64(A[A[WORK] + sp + 4 * i + 3])
+        i += 1
+        while (
+            i < repeats
+            and A[A[WORK] + sp + 4 * i] == x
+            and A[A[WORK] + sp + 4 * i + 1] == k
+            and (hi == INFINITE or A[A[WORK] + sp + 4 * i + 2] <= hi + 1)
+        ):
+            hi = max(hi, np.int64(A[A[WORK] + sp + 4 * i + 3]))
+            i += 1
+        A[A[WORK] + pairs + 2 * kept] = make_repeat(A, x, lo, hi)
+        A[A[WORK] + pairs + 2 * kept + 1] = k
+        kept += 1
+    return kept
+
+
+@inner
+def make_and(A, lo, hi, sp):
+    """Intersection of the members A[A[WORK] + lo:hi]: flat, classes intersected, complements joined."""
+    top = flatten(A, AND, lo, hi, sp)
+    if lacks_work(A, top + 2 * CLASS_WORDS) or A[STATUS] != OK:
+        return np.int64(EMPTY_ID)
+    words = top
+    negated = top + CLASS_WORDS
+    kept = 0
+    num_classes = 0
+    has_eps = False
+    all_nullable = True
+    for i in range(sp, top):
+        m = np.int64(A[A[WORK] + i])
+        if m == ALL_ID:
+            continue
+        if m == EMPTY_ID or A[NODE * m + FLAGS] & HOLLOW:
+            return np.int64(EMPTY_ID)
+        if not A[NODE * m + FLAGS] & NULLABLE:
+            all_nullable = False
+        if m == EPS_ID:
+            has_eps = True
+        if A[NODE * m + KIND] == CLASS:
+            row = A[NODE * m + ARG_A]
+            for w in range(CLASS_WORDS):
+                word = A[A[CLASSES] + row * CLASS_WORDS + w]
+                A[A[WORK] + words + w] = word if num_classes == 0 else A[A[WORK] + words + w] & word
+            num_classes += 1
+        else:
+            A[A[WORK] + sp + kept] = m
+            kept += 1
+    if has_eps:
+        return np.int64(EPS_ID) if all_nullable else np.int64(EMPTY_ID)
+    if num_classes > 0:
+        m = make_class(A, words)
+        if m == EMPTY_ID:
+            return m
+        A[A[WORK] + sp + kept] = m
+        kept += 1
+    count = kept
+    kept = 0
+    top = negated
+    for i in range(count):
+        m = np.int64(A[A[WORK] + sp + i])
+        if A[NODE * m + KIND] == NOT:
+            if lacks_work(A, top + 1):
+                return np.int64(EMPTY_ID)
+            A[A[WORK] + top] = A[NODE * m + ARG_A]
+            top += 1
+        else:
+            A[A[WORK] + sp + kept] = m
+            kept += 1
+    kept = distinct(A, sp, kept)
+    if top > negated:
+        outside = make_alt(A, negated, top, top)
+        if outside == ALL_ID:
+            return np.int64(EMPTY_ID)
+        for i in range(kept):
+            if A[A[WORK] + sp + i] == outside:
+                return np.int64(EMPTY_ID)
+        if outside != EMPTY_ID:
+            A[A[WORK] + sp + kept] = make_not(A, outside)
+            kept = distinct(A, sp, kept + 1)
+    if kept < 2:
+        return np.int64(A[A[WORK] + sp]) if kept else np.int64(ALL_ID)
+    return intern_members(A, AND, sp, sp + kept, NULLABLE | NONEMPTY if all_nullable else 0)

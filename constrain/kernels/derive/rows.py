@@ -1,0 +1,395 @@
+"""Derivatives by all bytes at once: a partition of the 256 bytes and one target for each class.
+
+The row of a term is made from the rows of its parts (Brzozowski's rules, once a class instead of once a byte;
+Owens, Reppy, Turon 2009 compute such classes too, as an over-approximation; here they are exact). Partitions are
+interned: most terms of a grammar share a few dozen. A row is published last, and only while STATUS is OK.
+
+Cost: 256 steps for each operand of a union or intersection; a part of a concatenation or a counter costs only its
+targets.
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+import numpy as np
+
+from constrain.kernels.derive.layout import (
+    ALT,
+    AND,
+    ARG_A,
+    ARG_B,
+    ARG_C,
+    CAT,
+    CLASS,
+    CLASSES,
+    CLASS_WORDS,
+    EMPTY_ID,
+    EPS_ID,
+    FLAGS,
+    INFINITE,
+    KIND,
+    LEFT_RECURSION,
+    NEED_PARTITIONS,
+    NEED_RULE,
+    NEED_TARGETS,
+    NODE,
+    NOT,
+    NULLABLE,
+    NUM_PARTITIONS,
+    NUM_TARGETS,
+    OK,
+    PARTITIONS,
+    PARTITION_SIZE,
+    PARTITION_TABLE,
+    POOL,
+    REPEAT,
+    ROW_BUSY,
+    ROW_MISSING,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    ROW_RAW,
+    ROW_RESOLVED,
+    ROW_STATE,
+    RULE,
+    RULE_BODY,
+    STATUS,
+    TARGETS,
+    WORK,
+    size_of,
+)
+from constrain.kernels.derive.nodes import (
+    clear,
+    lacks_work,
+    make_alt,
+    make_and,
+    make_cat,
+    make_not,
+    make_repeat,
+    mix,
+    put,
+    set_status,
+)
+
+BYTES = 256
+DIRECT_PAIRS = 4096
+"""Pairs of classes up to this many are numbered through a table, more through a search."""
+
+
+@inner
+def _hash_partition(A, at, size):
+    h = np.int64(size)
+    for i in range(BYTES):
+        h = (h * 31 + A[at + i]) & 0x7FFFFFFF
+    return mix(h, size)
+
+
+@inner
+def rehash_partitions(A):
+    """Fill the table of partitions again after sections grew."""
+    clear(A, PARTITION_TABLE)
+    for p in range(A[NUM_PARTITIONS]):
+        h = _hash_partition(A, A[PARTITIONS] + p * BYTES, A[A[PARTITION_SIZE] + p])
+        put(A, PARTITION_TABLE, h, p + 1)
+
+
+@inner
+def intern_partition(A, at, size):
+    """The partition A[A[WORK] + at:at+256] (byte -> class), whose classes are numbered by first byte."""
+    h = _hash_partition(A, A[WORK] + at, size)
+    bits = size_of(A, PARTITION_TABLE) - 1
+    slot = h & bits
+    while True:
+        p = np.int64(A[A[PARTITION_TABLE] + slot]) - 1
+        if p < 0:
+            break
+        same = A[A[PARTITION_SIZE] + p] == size
+        if same:
+            for i in range(BYTES):
+                if A[A[PARTITIONS] + p * BYTES + i] != A[A[WORK] + at + i]:
+                    same = False
+                    break
+        if same:
+            return p
+        slot = (slot + 1) & bits
+    p = np.int64(A[NUM_PARTITIONS])
+    if p >= size_of(A, PARTITION_SIZE):
+        set_status(A, NEED_PARTITIONS, p + 1)
+        return np.int64(0)
+    for i in range(BYTES):
+        A[A[PARTITIONS] + p * BYTES + i] = A[A[WORK] + at + i]
+    A[A[PARTITION_SIZE] + p] = size
+    A[A[PARTITION_TABLE] + slot] = p + 1
+    A[NUM_PARTITIONS] = p + 1
+    return p
+
+
+@inner
+def _publish(A, t, partition, at, size):
+    """Give term t its row: targets A[A[WORK] + at:at+size]. Says whether it did."""
+    offset = np.int64(A[NUM_TARGETS])
+    if offset + size > size_of(A, TARGETS):
+        set_status(A, NEED_TARGETS, offset + size)
+    if A[STATUS] != OK:
+        return False
+    for i in range(size):
+        A[A[TARGETS] + offset + i] = A[A[WORK] + at + i]
+    A[NUM_TARGETS] = offset + size
+    A[NODE * t + ROW_OFFSET] = offset
+    A[NODE * t + ROW_PARTITION] = partition
+    A[NODE * t + ROW_STATE] = ROW_RAW
+    return True
+
+
+@inner
+def _row_of_leaf(A, t, sp):
+    """EMPTY, EPS: one dead class. CLASS: the set and the rest."""
+    if lacks_work(A, sp + BYTES + 2):
+        return False
+    if A[NODE * t + KIND] != CLASS:
+        for i in range(BYTES):
+            A[A[WORK] + sp + i] = 0
+        A[A[WORK] + sp + BYTES] = EMPTY_ID
+        return _publish(A, t, intern_partition(A, sp, 1), sp + BYTES, 1)
+    at = A[NODE * t + ARG_A] * CLASS_WORDS
+    first = (A[A[CLASSES] + at] & 1) != 0
+    size = 1
+    for i in range(BYTES):
+        inside = ((A[A[CLASSES] + at + (i >> 5)] >> (i & 31)) & 1) != 0
+        A[A[WORK] + sp + i] = 0 if inside == first else 1
+        if inside != first:
+            size = 2
+    A[A[WORK] + sp + BYTES] = EPS_ID if first else EMPTY_ID
+    A[A[WORK] + sp + BYTES + 1] = EMPTY_ID if first else EPS_ID
+    return _publish(A, t, intern_partition(A, sp, size), sp + BYTES, size)
+
+
+@inner
+def _row_of_single(A, t, part, sp):
+    """CAT with a head that is not nullable, REPEAT, NOT: the part's classes, each target wrapped."""
+    size = np.int64(A[A[PARTITION_SIZE] + A[NODE * part + ROW_PARTITION]])
+    offset = np.int64(A[NODE * part + ROW_OFFSET])
+    if lacks_work(A, sp + size):
+        return False
+    kind = A[NODE * t + KIND]
+    after = np.int64(0)
+    if kind == CAT:
+        after = np.int64(A[NODE * t + ARG_B])
+    elif kind == REPEAT:
+        lo = np.int64(A[NODE * t + ARG_B])
+        hi = np.int64(A[NODE * t + ARG_C])
+        after = make_repeat(A, part, max(lo - 1, 0), hi if hi == INFINITE else hi - 1)
+    for i in range(size):
+        target = np.int64(A[A[TARGETS] + offset + i])
+        if kind == NOT:
+            target = make_not(A, target)
+        else:
+            target = make_cat(A, target, after, sp + size)
+        A[A[WORK] + sp + i] = target
+    return _publish(A, t, A[NODE * part + ROW_PARTITION], sp, size)
+
+
+@inner
+def _refine(A, at, size, partition, sp):
+    """Cut the classes A[A[WORK] + at:at+256] by a partition; returns how many there are now."""
+    other = np.int64(A[A[PARTITION_SIZE] + partition])
+    base = partition * BYTES
+    pairs = size * other
+    new = 0
+    if pairs <= DIRECT_PAIRS:
+        for i in range(pairs):
+            A[A[WORK] + sp + i] = -1
+        for i in range(BYTES):
+            pair = np.int64(A[A[WORK] + at + i]) * other + A[A[PARTITIONS] + base + i]
+            if A[A[WORK] + sp + pair] < 0:
+                A[A[WORK] + sp + pair] = new
+                new += 1
+            A[A[WORK] + at + i] = A[A[WORK] + sp + pair]
+        return new
+    for i in range(BYTES):
+        pair = np.int64(A[A[WORK] + at + i]) * other + A[A[PARTITIONS] + base + i]
+        found = -1
+        for j in range(new):
+            if A[A[WORK] + sp + j] == pair:
+                found = j
+                break
+        if found < 0:
+            A[A[WORK] + sp + new] = pair
+            found = new
+            new += 1
+        A[A[WORK] + at + i] = found
+    return new
+
+
+@inner
+def _row_of_many(A, t, lo, hi, sp):
+    """ALT, AND, or CAT with a nullable head, whose operands are A[A[WORK] + lo:hi].
+
+    A CAT's operands are its head and its continuation; the head's targets are continued first.
+    """
+    classes = sp
+    targets = classes + BYTES
+    members = targets + BYTES
+    scratch = members + (hi - lo)
+    if lacks_work(A, scratch + DIRECT_PAIRS + BYTES):
+        return False
+    size = 1
+    for i in range(BYTES):
+        A[A[WORK] + classes + i] = 0
+    last = np.int64(-1)
+    for i in range(lo, hi):
+        p = np.int64(A[NODE * A[A[WORK] + i] + ROW_PARTITION])
+        if p != last:
+            size = _refine(A, classes, size, p, scratch)
+            last = p
+    kind = A[NODE * t + KIND]
+    seen = 0
+    for byte in range(BYTES):
+        if A[A[WORK] + classes + byte] < seen:
+            continue
+        count = 0
+        dead = False
+        for i in range(lo, hi):
+            m = np.int64(A[A[WORK] + i])
+            c = A[A[PARTITIONS] + np.int64(A[NODE * m + ROW_PARTITION]) * BYTES + byte]
+            target = np.int64(A[A[TARGETS] + A[NODE * m + ROW_OFFSET] + c])
+            if kind == CAT and i == lo:
+                target = make_cat(A, target, np.int64(A[NODE * t + ARG_B]), scratch)
+            if target == EMPTY_ID:
+                dead = True
+                if kind == AND:
+                    break
+            else:
+                A[A[WORK] + members + count] = target
+                count += 1
+        if kind == AND:
+            result = (
+                np.int64(EMPTY_ID) if dead else make_and(A, members, members + count, scratch)
+            )
+        else:
+            result = make_alt(A, members, members + count, scratch)
+        A[A[WORK] + targets + seen] = result
+        seen += 1
+    size = _join_equal(A, classes, targets, size, scratch)
+    partition = intern_partition(A, classes, size)
+    return _publish(A, t, partition, targets, size)
+
+
+@inner
+def _join_equal(A, classes, targets, size, sp):
+    """Join classes with one target, keeping the numbering by first byte; returns how many are left."""
+    kept = 0
+    for i in range(size):
+        found = -1
+        for j in range(kept):
+            if A[A[WORK] + targets + j] == A[A[WORK] + targets + i]:
+                found = j
+                break
+        if found < 0:
+            A[A[WORK] + targets + kept] = A[A[WORK] + targets + i]
+            found = kept
+            kept += 1
+        A[A[WORK] + sp + i] = found
+    if kept < size:
+        for i in range(BYTES):
+            A[A[WORK] + classes + i] = A[A[WORK] + sp + A[A[WORK] + classes + i]]
+    return kept
+
+
+@inner
+def _push_missing(A, t, top):
+    """Push the parts of t whose rows are needed first; returns the new top, or -1 on left recursion."""
+    kind = A[NODE * t + KIND]
+    if kind == CAT:
+        top = _push(A, A[NODE * t + ARG_A], top)
+        if top >= 0 and A[NODE * A[NODE * t + ARG_A] + FLAGS] & NULLABLE:
+            top = _push(A, A[NODE * t + ARG_B], top)
+    elif kind == REPEAT or kind == NOT:
+        top = _push(A, A[NODE * t + ARG_A], top)
+    elif kind == ALT or kind == AND:
+        if lacks_work(A, top + A[NODE * t + ARG_B]):
+            return top
+        for i in range(A[NODE * t + ARG_B]):
+            top = _push(A, A[A[POOL] + A[NODE * t + ARG_A] + i], top)
+            if top < 0:
+                break
+    elif kind == RULE:
+        body = np.int64(A[A[RULE_BODY] + A[NODE * t + ARG_A]])
+        if body < 0:
+            set_status(A, NEED_RULE, A[NODE * t + ARG_A])
+            return top
+        top = _push(A, body, top)
+    return top
+
+
+@inner
+def _push(A, part, top):
+    state = A[NODE * part + ROW_STATE]
+    if state == ROW_BUSY:
+        set_status(A, LEFT_RECURSION, part)
+        return np.int64(-1)
+    if state == ROW_MISSING:
+        if lacks_work(A, top + 1):
+            return top
+        A[A[WORK] + top] = part
+        return np.int64(top + 1)
+    return np.int64(top)
+
+
+@inner
+def _row_of(A, t, sp):
+    """Make the row of t out of its parts' rows, which are there."""
+    kind = A[NODE * t + KIND]
+    if kind == CAT and not A[NODE * A[NODE * t + ARG_A] + FLAGS] & NULLABLE:
+        return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
+    if kind == REPEAT or kind == NOT:
+        return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
+    if kind == RULE:
+        body = np.int64(A[A[RULE_BODY] + A[NODE * t + ARG_A]])
+        A[NODE * t + ROW_OFFSET] = A[NODE * body + ROW_OFFSET]
+        A[NODE * t + ROW_PARTITION] = A[NODE * body + ROW_PARTITION]
+        A[NODE * t + ROW_STATE] = A[NODE * body + ROW_STATE]
+        return True
+    if kind == CAT:
+        if lacks_work(A, sp + 2):
+            return False
+        A[A[WORK] + sp] = A[NODE * t + ARG_A]
+        A[A[WORK] + sp + 1] = A[NODE * t + ARG_B]
+        return _row_of_many(A, t, sp, sp + 2, sp + 2)
+    if kind == ALT or kind == AND:
+        count = np.int64(A[NODE * t + ARG_B])
+        if lacks_work(A, sp + count):
+            return False
+        for i in range(count):
+            A[A[WORK] + sp + i] = A[A[POOL] + A[NODE * t + ARG_A] + i]
+        return _row_of_many(A, t, sp, sp + count, sp + count)
+    return _row_of_leaf(A, t, sp)
+
+
+@inner
+def ensure_row(A, root, sp):
+    """Make the row of a term, those of its parts first. False: STATUS says what is missing."""
+    if A[NODE * root + ROW_STATE] != ROW_MISSING:
+        return True
+    if lacks_work(A, sp + 1):
+        return False
+    A[A[WORK] + sp] = root
+    top = np.int64(sp + 1)
+    while top > sp:
+        t = np.int64(A[A[WORK] + top - 1])
+        if A[NODE * t + ROW_STATE] == ROW_RAW or A[NODE * t + ROW_STATE] == ROW_RESOLVED:
+            top -= 1
+            continue
+        A[NODE * t + ROW_STATE] = ROW_BUSY
+        new_top = _push_missing(A, t, top)
+        if A[STATUS] == OK and new_top > top:
+            top = new_top
+            continue
+        A[NODE * t + ROW_STATE] = ROW_MISSING
+        if A[STATUS] != OK or not _row_of(A, t, top):
+            for i in range(sp, top):
+                t = np.int64(A[A[WORK] + i])
+                if A[NODE * t + ROW_STATE] == ROW_BUSY:
+                    A[NODE * t + ROW_STATE] = ROW_MISSING
+            return False
+        top -= 1
+    return True

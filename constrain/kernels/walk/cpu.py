@@ -1,0 +1,71 @@
+"""The trie walk: depth first, leaving out a subtree as soon as its state is dead.
+
+    state after "a" is dead: everything that begins with "a" is skipped by one jump to `end`.
+
+A step reads the byte, the row of the state above it, and the target: 5-10 ns a node.
+Source: the depth-first trie with subtree skips is toktrie's (llguidance); here a state is a term.
+"""
+
+from __future__ import annotations
+
+from constrain.kernels.compile import entry, inner
+import numpy as np
+
+from constrain.kernels.derive.emptiness import resolve
+from constrain.kernels.derive.layout import (
+    EMPTY_ID,
+    NODE,
+    PARTITIONS,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    ROW_RESOLVED,
+    ROW_STATE,
+    TARGETS,
+)
+
+
+@entry
+def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start):
+    """Set the bit of each token that may follow `state`, a live state.
+
+    Args:
+        arena: Terms.
+        state: The state to mask.
+        byte: [N], uint8; with depth, end (int32 [N]), token_start (int32 [N+1]) and tokens (int32) the trie.
+        depth: See byte.
+        end: See byte.
+        token_start: See byte.
+        tokens: See byte.
+        mask: [ceil(V/32)], uint32, zero at the first call. Mutated.
+        rows: [2 * (max depth + 2)], int32: the row of the state at each depth. Kept between calls.
+        start: 0, or what the last call returned when STATUS stopped it.
+
+    Returns:
+        N when done; else the node to go on from, once Python has served STATUS.
+    """
+    A = arena
+    n = byte.shape[0]
+    if start == 0:
+        if not resolve(A, state, 0):
+            return 0
+        rows[0] = A[NODE * state + ROW_PARTITION] * 256
+        rows[1] = A[NODE * state + ROW_OFFSET]
+    targets = A[A[TARGETS] : A[TARGETS + 1]]
+    partitions = A[A[PARTITIONS] : A[PARTITIONS + 1]]
+    i = np.int64(start)
+    while i < n:
+        d = np.int64(depth[i])
+        t = np.int64(targets[rows[2 * d + 1] + partitions[rows[2 * d] + byte[i]]])
+        if t == EMPTY_ID:
+            i = np.int64(end[i])
+            continue
+        for j in range(token_start[i], token_start[i + 1]):
+            token = tokens[j]
+            mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+        if end[i] > i + 1:
+            if A[NODE * t + ROW_STATE] != ROW_RESOLVED and not resolve(A, t, 0):
+                return i
+            rows[2 * d + 2] = A[NODE * t + ROW_PARTITION] * 256
+            rows[2 * d + 3] = A[NODE * t + ROW_OFFSET]
+        i += 1
+    return n

@@ -1,0 +1,45 @@
+"""Random small terms over a few bytes."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from constrain.algebra import terms as t
+
+ALPHABET = b"ab\x80\xff"
+
+leaves = st.one_of(
+    st.just(t.EPS),
+    st.just(t.EMPTY),
+    st.just(t.ALL),
+    st.just(t.ANY_BYTE),
+    st.sets(st.sampled_from(list(ALPHABET)), min_size=1).map(t.byte_class),
+    st.lists(st.sampled_from(list(ALPHABET)), min_size=1, max_size=4).map(
+        lambda bs: t.literal(bytes(bs))
+    ),
+)
+bounds = st.tuples(st.integers(0, 3), st.one_of(st.none(), st.integers(0, 4))).map(
+    lambda lh: (lh[0], None if lh[1] is None else lh[0] + lh[1])
+)
+
+
+def _combine(inner):
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda ts: t.cat(*ts)),
+        st.lists(inner, min_size=1, max_size=4).map(t.alt),
+        st.tuples(inner, bounds).map(lambda p: t.repeat(p[0], *p[1])),
+        inner.map(t.optional),
+    )
+
+
+def _combine_boolean(inner):
+    return st.one_of(
+        _combine(inner),
+        st.lists(inner, min_size=1, max_size=3).map(t.intersect),
+        inner.map(t.complement),
+    )
+
+
+plain_terms = st.recursive(leaves, _combine, max_leaves=8)
+boolean_terms = st.recursive(leaves, _combine_boolean, max_leaves=8)
+texts = st.lists(st.sampled_from(list(ALPHABET)), max_size=8).map(bytes)

@@ -1,0 +1,163 @@
+"""The kernels against the slow algebra: the same normal forms, derivatives and verdicts."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+
+from constrain.algebra import reference as ref
+from constrain.algebra import terms as t
+from constrain.algebra.store import DEAD, TermStore
+from constrain.errors import LimitExceededError, UnsupportedFeatureError
+from constrain.kernels.derive import layout as lay
+from constrain.limits import Limits
+from tests.algebra.strategies import ALPHABET, boolean_terms, plain_terms, texts
+
+
+def as_reference(store: TermStore, node: int) -> ref.Node:
+    """A node of the arena in the reference's own form."""
+    arena = store.arena
+    kind, a, b, c = (int(arena[lay.NODE * node + f]) for f in (lay.KIND, lay.ARG_A, lay.ARG_B, lay.ARG_C))
+    if kind in (lay.ALT, lay.AND):
+        at = int(arena[lay.POOL]) + a
+        members = frozenset(as_reference(store, int(m)) for m in arena[at : at + b])
+        return ("alt" if kind == lay.ALT else "and", members)
+    if kind == lay.CLASS:
+        at = int(arena[lay.CLASSES]) + a * lay.CLASS_WORDS
+        return ("class", int.from_bytes(arena[at : at + lay.CLASS_WORDS].tobytes(), "little"))
+    if kind == lay.CAT:
+        return ("cat", as_reference(store, a), as_reference(store, b))
+    if kind == lay.REPEAT:
+        return ("repeat", as_reference(store, a), b, float("inf") if c == lay.INFINITE else c)
+    if kind == lay.NOT:
+        return ("not", as_reference(store, a))
+    return ref.EPS if kind == lay.EPS else ref.EMPTY
+
+
+@given(plain_terms)
+def test_interned_terms_have_the_reference_normal_form(term):
+    store = TermStore()
+    assert as_reference(store, store.intern(term)) == ref.Reference().intern(term)
+
+
+@given(plain_terms, texts)
+def test_derivatives_have_the_reference_normal_form(term, text):
+    store, slow = TermStore(), ref.Reference()
+    state, node = store.intern(term), slow.intern(term)
+    for b in text:
+        state, node = store.advance(state, bytes([b])), slow.derive(node, b)
+        assert as_reference(store, state) == node
+
+
+@given(boolean_terms)
+def test_a_state_is_dead_exactly_where_no_sentence_begins_so(term):
+    store, slow = TermStore(), ref.Reference()
+    start, root = store.intern(term), slow.intern(term)
+    assert store.is_empty(start) == slow.empty(root)
+    for length in range(4):
+        for text in map(bytes, itertools.product(ALPHABET, repeat=length)):
+            state, node = store.advance(start, text), slow.after(root, text)
+            assert (state == DEAD) == slow.empty(node), text
+            if state != DEAD:
+                assert store.nullable(state) == ref.nullable(node), text
+
+
+@given(boolean_terms)
+def test_next_bytes_are_those_that_keep_a_state_alive(term):
+    store, slow = TermStore(), ref.Reference()
+    state, node = store.intern(term), slow.intern(term)
+    if not store.is_empty(state):
+        alive = [b for b in range(256) if not slow.empty(slow.derive(node, b))]
+        assert list(store.next_bytes(state)) == alive
+
+
+def test_counters_are_not_unrolled():
+    store = TermStore()
+    x = t.repeat(t.alt((t.literal(b"a"), t.literal(b"aa"))), 0, 1000)
+    state = store.intern(x)
+    assert store.nullable(store.advance(state, b"a" * 2000))
+    assert store.advance(state, b"a" * 2001) == DEAD
+    assert store.num_terms < 10_000
+
+
+def test_a_huge_counter_costs_nothing():
+    store = TermStore()
+    bounded = t.repeat(t.byte_class(b"ab"), 0, 10**9)
+    has_b = t.cat(t.star(t.ANY_BYTE), t.literal(b"b"), t.star(t.ANY_BYTE))
+    state = store.intern(t.intersect((bounded, has_b)))
+    assert not store.is_empty(state)
+    assert store.num_terms < 200
+
+
+def test_recursion_through_a_rule():
+    rule = t.Rule(
+        "nested",
+        lambda: t.alt((t.cat(t.literal(b"("), rule, t.literal(b")")), t.literal(b"x"))),
+    )
+    store = TermStore()
+    state = store.intern(rule)
+    deep = 50_000
+    text = b"(" * deep + b"x" + b")" * deep
+    assert store.nullable(store.advance(state, text))
+    assert not store.nullable(store.advance(state, text[:-1]))
+    assert store.advance(state, text + b")") == DEAD
+
+
+def test_tail_recursion_does_not_grow_the_state():
+    rule = t.Rule("list", lambda: t.alt((t.cat(t.literal(b"a,"), rule), t.literal(b"a"))))
+    store = TermStore()
+    state = store.intern(rule)
+    few = store.advance(state, b"a," * 10)
+    terms = store.num_terms
+    assert store.advance(few, b"a," * 1000) == few
+    assert store.num_terms == terms
+
+
+def test_rule_bodies_are_made_only_when_reached():
+    made = []
+
+    def body(name):
+        made.append(name)
+        return t.literal(name.encode() * 2)
+
+    rules = [t.Rule(name, lambda name=name: body(name)) for name in "abc"]
+    store = TermStore()
+    # The first byte decides which rule is reached.
+    state = store.intern(t.alt([t.cat(t.literal(r.name.upper().encode()), r) for r in rules]))
+    assert made == []
+    assert store.nullable(store.advance(state, b"Bbb"))
+    assert made == ["b"]
+
+
+def test_left_recursion_is_refused():
+    rule = t.Rule("left", lambda: t.alt((t.cat(rule, t.literal(b"a")), t.literal(b"b"))))
+    store = TermStore()
+    with pytest.raises(UnsupportedFeatureError, match="left recursion"):
+        store.advance(store.intern(rule), b"b")
+
+
+def test_growth_past_the_limit_says_what_was_needed():
+    store = TermStore(Limits(max_terms=2000))
+    with pytest.raises(LimitExceededError, match="max_terms"):
+        store.intern(t.literal(b"abc" * 5000))
+
+
+def test_an_undecidable_intersection_ends_by_its_budget():
+    # (a|b)*a(a|b){n} has 2**n states; with its mirror the search is long.
+    ab = t.byte_class(b"ab")
+    left = t.cat(t.star(ab), t.literal(b"a"), t.repeat(ab, 18, 18))
+    right = t.cat(t.star(ab), t.literal(b"b"), t.repeat(ab, 18, 18))
+    store = TermStore(Limits(max_emptiness_states=500))
+    with pytest.raises(LimitExceededError, match="max_emptiness_states"):
+        store.is_empty(store.intern(t.intersect((left, right))))
+
+
+def test_many_alternatives_with_long_common_prefixes():
+    words = [b"x" * 3000 + bytes([c]) for c in b"abc"]
+    store = TermStore()
+    state = store.intern(t.alt(map(t.literal, words)))
+    for word in words:
+        assert store.nullable(store.advance(state, word))
+    assert store.advance(state, b"x" * 3000 + b"d") == DEAD
