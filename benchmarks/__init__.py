@@ -1,0 +1,45 @@
+"""The benchmark: `constrain` beside its peers, on the same schemas, texts, vocabulary and machine.
+
+What comes in: a sample of real JSON Schemas with valid and invalid instances, a real tokenizer, and
+whichever engines are installed. What goes out: a table on the terminal and a JSON file with the
+machine, the versions and every figure of the table.
+
+What is decided here: which schemas and texts are played, how a call is timed, what counts as a
+wrong verdict. What is not: targets (none are checked here) and anything about model quality.
+
+In reading order:
+
+- `registry.py`: the workloads: a seeded, stratified sample of schemas with their texts.
+- `declared_order.py`: an instance with its keys in the order in which its schema declares them.
+- `vocabularies.py`: real tokenizers out of packages, their bytes, and texts as token ids.
+- `plan.py`: what a process is asked to measure, as a file.
+- `engines/`: one adapter per engine behind one small protocol.
+- `play.py`: one schema on one engine: the timed calls and the verdicts.
+- `memory.py`: resident memory of this process.
+- `worker.py`: a process that plays a plan and reports each step.
+- `watch.py`: starts workers, ends those that hang or crash, and goes on after them.
+- `statistics.py`: percentiles, medians over runs, ratios of paired samples.
+- `summary.py`: records of all runs in, the JSON document out.
+- `report.py`: that document as tables.
+- `run.py`: the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark as a command would.
+
+    Args:
+        argv: Arguments without the program's name; None reads `sys.argv`.
+
+    Returns:
+        The exit status: 0, or 2 where data, a tokenizer or every engine is missing.
+    """
+    from benchmarks.run import main as run
+
+    return run(argv)

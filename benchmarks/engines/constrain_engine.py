@@ -1,0 +1,79 @@
+"""constrain itself, through its public interface only.
+
+`constrain` generates in the canonical style, so that style is what is measured: declared property
+order and minimal escapes. `constrain-any` measures the language in which every spelling of every
+valid value is allowed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import constrain
+from benchmarks.vocabularies import TokenizerFiles
+
+__all__ = ["create"]
+
+
+class _Matcher:
+    def __init__(self, inner: constrain.Matcher, bitmask: np.ndarray, eos: tuple[int, ...]) -> None:
+        fill = inner.fill_next_token_bitmask
+        self._inner = inner
+        self._words = bitmask[0]
+        self._eos_token_ids = eos
+        self.fill = lambda: fill(bitmask)
+        self.accept = inner.accept_token
+
+    def allows(self, token_id: int) -> bool:
+        return bool(int(self._words[token_id >> 5]) >> (token_id & 31) & 1)
+
+    def is_accepting(self) -> bool:
+        return all(self.allows(token_id) for token_id in self._eos_token_ids)
+
+    def error(self) -> str | None:
+        return None
+
+
+class _Compiled:
+    def __init__(
+        self, grammar: constrain.CompiledGrammar, bitmask: np.ndarray, eos: tuple[int, ...]
+    ) -> None:
+        self._grammar = grammar
+        self._bitmask = bitmask
+        self._eos_token_ids = eos
+
+    def start(self) -> _Matcher:
+        return _Matcher(self._grammar.matcher(), self._bitmask, self._eos_token_ids)
+
+
+class _Engine:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._style = "any" if name == "constrain-any" else "canonical"
+        self.settings = f"style={self._style!r}, default limits"
+
+    def prepare(self, files: TokenizerFiles, tokenizer: object) -> None:
+        self._vocab = constrain.Vocabulary.from_transformers(
+            tokenizer, vocab_size=files.vocab_size, eos_token_ids=[files.eos_token_id]
+        )
+        _ = self._vocab.trie  # made on first use, and part of preparing a vocabulary
+        self._bitmask = constrain.allocate_token_bitmask(1, files.vocab_size)
+
+    def compile(self, schema: str) -> _Compiled:
+        grammar = constrain.Grammar.from_json_schema(schema, style=self._style)
+        compiled = constrain.compile(grammar, self._vocab)
+        return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
+
+    def accepts_in_another_style(self, schema: str, text: str) -> bool:
+        if self._style == "any":
+            return False
+        grammar = constrain.Grammar.from_json_schema(schema, style="any")
+        return grammar.accepts(text.encode())
+
+    def settle(self) -> None:
+        pass
+
+
+def create(name: str) -> _Engine:
+    """The adapter of `constrain` or `constrain-any`."""
+    return _Engine(name)

@@ -1,0 +1,77 @@
+"""glrmask: a `Constraint` for each schema, with precomputed masks or with a walk of the vocabulary.
+
+It has no end token of its own; an end token is a token set after the grammar, which is what its
+documentation shows. Its vocabulary comes from token bytes, special tokens left out.
+"""
+
+from __future__ import annotations
+
+import glrmask
+import numpy as np
+
+from benchmarks.vocabularies import TokenizerFiles
+
+__all__ = ["create"]
+
+
+class _Matcher:
+    def __init__(self, constraint: glrmask.Constraint, words: np.ndarray, eos: int) -> None:
+        inner = constraint.start()
+        fill = inner.fill_mask
+        self._words = words
+        self._eos_token_id = eos
+        self.fill = lambda: fill(words)
+        self.accept = inner.commit_token
+
+    def allows(self, token_id: int) -> bool:
+        return bool(int(self._words[token_id >> 5]) >> (token_id & 31) & 1)
+
+    def is_accepting(self) -> bool:
+        return self.allows(self._eos_token_id)
+
+    def error(self) -> str | None:
+        return None
+
+
+class _Compiled:
+    def __init__(self, constraint: glrmask.Constraint, words: np.ndarray, eos: int) -> None:
+        self._parts = (constraint, words, eos)
+
+    def start(self) -> _Matcher:
+        return _Matcher(*self._parts)
+
+
+class _Engine:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        lazy = name == "glrmask-lazy"
+        strategies = glrmask.MaskStrategy
+        self._strategy = strategies.TOKEN_TRIE if lazy else strategies.AUTO
+        self.settings = (
+            f"MaskStrategy.{'TOKEN_TRIE' if lazy else 'AUTO'}, the end token as a token set after "
+            "the schema, default threads"
+        )
+
+    def prepare(self, files: TokenizerFiles, tokenizer: object) -> None:
+        spelled = {i: data for i, data in enumerate(files.token_bytes) if data is not None}
+        self._vocab = glrmask.Vocab.from_id_to_bytes(spelled)
+        self._end = glrmask.TokenSet([files.eos_token_id])
+        self._words = np.zeros((files.vocab_size + 31) // 32, dtype=np.int32)
+        self._eos_token_id = files.eos_token_id
+
+    def compile(self, schema: str) -> _Compiled:
+        grammar = glrmask.Grammar.from_json_schema(schema)
+        ended = glrmask.Grammar.from_expr(glrmask.Expr.sequence(grammar, self._end))
+        constraint = ended.compile(self._vocab, mask_strategy=self._strategy)
+        return _Compiled(constraint, self._words, self._eos_token_id)
+
+    def accepts_in_another_style(self, schema: str, text: str) -> bool:
+        return False
+
+    def settle(self) -> None:
+        pass
+
+
+def create(name: str) -> _Engine:
+    """The adapter of `glrmask` or `glrmask-lazy`."""
+    return _Engine(name)

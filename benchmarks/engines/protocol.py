@@ -1,0 +1,86 @@
+"""What the harness asks of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from benchmarks.vocabularies import TokenizerFiles
+
+__all__ = ["Compiled", "Engine", "Matcher", "RefusedError"]
+
+
+class RefusedError(Exception):
+    """An engine would not compile a schema, and said so without raising an exception of its own."""
+
+
+class Matcher(Protocol):
+    """One sequence.
+
+    Attributes:
+        fill: Compute the mask of the current position into the engine's own bitmask. Timed.
+        accept: Advance by an allowed token; False if the engine refuses it after all. Timed.
+    """
+
+    fill: Callable[[], object]
+    accept: Callable[[int], bool]
+
+    def allows(self, token_id: int) -> bool:
+        """Whether the mask that was filled last allows a token."""
+        ...
+
+    def is_accepting(self) -> bool:
+        """Whether the text so far is complete; asked after `fill`."""
+        ...
+
+    def error(self) -> str | None:
+        """What broke inside the engine, where it reports that without raising."""
+        ...
+
+
+class Compiled(Protocol):
+    """A schema ready for any number of sequences."""
+
+    def start(self) -> Matcher:
+        """A matcher at the beginning of a text."""
+        ...
+
+
+class Engine(Protocol):
+    """An engine with its settings.
+
+    Attributes:
+        name: As on the command line.
+        settings: How it is set up, in one sentence for the report.
+    """
+
+    name: str
+    settings: str
+
+    def prepare(self, files: TokenizerFiles, tokenizer: object) -> None:
+        """Build whatever the engine needs of a vocabulary, once. Timed apart.
+
+        Args:
+            files: Token bytes, width of the logits, end token.
+            tokenizer: The same tokenizer, loaded by transformers.
+        """
+        ...
+
+    def compile(self, schema: str) -> Compiled:
+        """Compile a JSON Schema.
+
+        Raises:
+            Exception: The engine refuses the schema; the type's name is reported.
+        """
+        ...
+
+    def accepts_in_another_style(self, schema: str, text: str) -> bool:
+        """Whether a rejected text is in the schema's language, in a spelling this style omits.
+
+        Engines without styles answer False.
+        """
+        ...
+
+    def settle(self) -> None:
+        """Wait until nothing runs in the background: the next engine needs the machine. Untimed."""
+        ...

@@ -1,0 +1,169 @@
+"""Start workers, end those that hang or crash, and go on after them.
+
+An engine that compiles in native code cannot be interrupted from Python. So a worker is a process
+of its own that says when each step begins; one that is late is killed, the step is recorded as a
+time-out, and a new worker goes on with the next step. The same holds for one that crashes.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from benchmarks.plan import Plan
+from benchmarks.play import Record
+from benchmarks.registry import ROOT
+
+__all__ = ["Deadlines", "Run", "WorkerError", "watch"]
+
+COMMAND = [sys.executable, "-m", "benchmarks.worker"]
+"""How a worker is started; the plan and what is done already come after it."""
+
+
+class WorkerError(Exception):
+    """A worker ended before it had played anything; the message holds what it printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long a worker may be silent, in seconds.
+
+    Attributes:
+        compile_s: From the beginning of a step to its first mask.
+        play_s: From the first mask to the record: both passes over all texts of the schema.
+        prepare_s: Until every engine has its vocabulary and its kernels.
+    """
+
+    compile_s: float = 10.0
+    play_s: float = 60.0
+    prepare_s: float = 600.0
+
+
+@dataclass(slots=True)
+class Run:
+    """What one pass over a plan gave.
+
+    Attributes:
+        records: One per step of the plan, in its order.
+        ready: The first worker's `ready` event: versions, settings, preparation.
+        end: The `end` event, or None if the last worker did not reach it.
+        restarts: How many workers had to be started again.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    ready: dict[str, Any] | None = None
+    end: dict[str, Any] | None = None
+    restarts: int = 0
+
+
+def watch(
+    plan: Plan,
+    deadlines: Deadlines,
+    progress: Callable[[int, str], None] = lambda done, what: None,
+) -> Run:
+    """Play a plan in as many workers as it takes.
+
+    Args:
+        plan: What to play.
+        deadlines: When to give up on a step.
+        progress: Called with the number of finished steps and what happens now.
+
+    Raises:
+        WorkerError: A worker ended while it prepared the engines.
+    """
+    run = Run()
+    with tempfile.TemporaryDirectory(prefix="constrain-bench-") as folder:
+        path = Path(folder) / "plan.json"
+        plan.write(path)
+        steps = plan.steps()
+        while len(run.records) < len(steps) or run.ready is None:
+            progress(len(run.records), "preparing the engines")
+            broken = _follow(path, plan, run, deadlines, progress)
+            if broken is None or len(run.records) == len(steps):
+                break
+            index, engine = steps[len(run.records)]
+            run.records.append(Record(plan.schemas[index].id, engine, broken=broken))
+            run.restarts += 1
+    return run
+
+
+def _follow(
+    path: Path,
+    plan: Plan,
+    run: Run,
+    deadlines: Deadlines,
+    progress: Callable[[int, str], None],
+) -> str | None:
+    """Follow one worker to its end; how the step at hand broke, or None."""
+    steps = plan.steps()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
+        worker = subprocess.Popen(
+            [*COMMAND, str(path), "--done", str(len(run.records))],
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            encoding="utf-8",
+            cwd=ROOT,
+        )
+        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        assert worker.stdout is not None
+        threading.Thread(target=_read, args=(worker.stdout, events), daemon=True).start()
+        stage, allowed_s = "prepare", deadlines.prepare_s
+        try:
+            while True:
+                try:
+                    event = events.get(timeout=allowed_s)
+                except queue.Empty:
+                    worker.kill()
+                    worker.wait()
+                    if stage == "prepare":
+                        raise WorkerError(
+                            f"the engines were not ready after {allowed_s:.0f} s"
+                        ) from None
+                    return f"timeout ({stage})"
+                if event is None:
+                    status = worker.wait()
+                    if stage == "prepare":
+                        complaints.seek(0)
+                        raise WorkerError(f"exit status {status}\n{complaints.read()[-4000:]}")
+                    return f"crash ({stage}, exit status {status})"
+                match event["event"]:
+                    case "preparing":
+                        progress(len(run.records), f"prepared {event['engine']}")
+                    case "ready":
+                        run.ready = run.ready or event
+                    case "start":
+                        stage, allowed_s = "compile", deadlines.compile_s
+                        index, engine = steps[event["step"]]
+                        progress(len(run.records), f"{engine}: {plan.schemas[index].id}")
+                    case "compiled":
+                        stage, allowed_s = "play", deadlines.play_s
+                    case "record":
+                        run.records.append(Record.from_json(event["record"]))
+                        stage, allowed_s = "settle", deadlines.play_s
+                    case "end":
+                        run.end = event
+                        worker.wait()
+                        return None
+        finally:
+            if worker.poll() is None:
+                worker.kill()
+                worker.wait()
+            worker.stdout.close()
+
+
+def _read(stream: IO[str], events: queue.Queue[dict[str, Any] | None]) -> None:
+    try:
+        for line in stream:
+            events.put(json.loads(line))
+    except ValueError:
+        pass  # the pipe was closed, or the worker was killed in the middle of a line
+    events.put(None)

@@ -1,0 +1,31 @@
+import pytest
+
+import benchmarks
+from benchmarks import run as command
+from benchmarks.registry import DataMissingError
+
+
+def test_an_unknown_engine_is_named(capsys):
+    assert benchmarks.main(["--engines", "nonsense"]) == 2
+    assert "no engine is called nonsense" in capsys.readouterr().err
+
+
+def test_absent_data_ends_with_a_sentence(monkeypatch, capsys):
+    def nothing(*_args, **_named):
+        raise DataMissingError("no schemas: the benchmark expects them elsewhere")
+
+    monkeypatch.setattr(command, "sample", nothing)
+    assert benchmarks.main(["--engines", "constrain"]) == 2
+    assert "no schemas" in capsys.readouterr().err
+
+
+def test_nothing_installed_is_not_a_result(monkeypatch, capsys):
+    monkeypatch.setattr(command, "absence", lambda name: f"{name} is not installed")
+    assert benchmarks.main([]) == 2
+    assert "no engine is installed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["xgrammar", "xgrammar=many", "nobody=3"])
+def test_a_limit_needs_an_engine_and_a_number(limit):
+    with pytest.raises(SystemExit):
+        benchmarks.main(["--limit", limit])
