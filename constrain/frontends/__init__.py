@@ -1,0 +1,9 @@
+"""What people write, to terms.
+
+In: a regular expression, a JSON Schema, and later grammars. Out: terms (`algebra`), and what a
+front-end wants to report about its input. Decided here: what the input means. Not decided here:
+which texts and tokens may come next (`algebra`, `automaton`).
+
+One folder each, none of which imports another unless it contains that language: `regex` (patterns),
+`json_schema` (whose `pattern` keyword is a regex).
+"""

@@ -1,0 +1,73 @@
+"""Regular expressions to terms.
+
+In: a pattern in one of two dialects, "python" (the module `re`) or "ecma" (ECMA-262, what JSON
+Schema's `pattern` is written in). Out: a term, the language of its full matches, over UTF-8 or
+another alphabet. Decided here: what each construct means, case folding, anchors and lookaround.
+What cannot be honoured exactly raises `UnsupportedFeatureError` with a caret under it. Not decided
+here: how code points are spelled (`algebra.utf8`), whether the language is empty (`algebra.store`).
+
+    >>> term = from_regex(r"[a-c]{2,4}")
+    >>> term.nullable
+    False
+
+Read in this order: `nodes` (the syntax tree), `reader` (groups, quantifiers, errors),
+`python_syntax` and `python_classes`, `ecma_syntax`, `atomic` (atomic groups rewritten), `plain`
+(nodes without assertions to terms).
+"""
+
+from __future__ import annotations
+
+from constrain.algebra.terms import Term
+from constrain.algebra.utf8 import UTF8, Alphabet
+from constrain.errors import UnsupportedFeatureError
+from constrain.frontends.regex.ecma_syntax import read_ecma
+from constrain.frontends.regex.nodes import RegexNode, search
+from constrain.frontends.regex.plain import factor, lower_plain
+from constrain.frontends.regex.python_syntax import read_python
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["RegexNode", "from_regex", "lower", "parse", "search"]
+
+
+def parse(
+    pattern: str, dialect: str = "python", *, flags: str = "", limits: Limits = DEFAULT_LIMITS
+) -> RegexNode:
+    """Read a pattern.
+
+    Args:
+        pattern: The pattern, without delimiters.
+        dialect: "python" or "ecma".
+        flags: Letters out of "ismxau", only for "python", as if by `(?...)` at its start.
+        limits: Budgets: max_input_bytes, max_nesting, max_source_nodes.
+
+    Raises:
+        RegexSyntaxError: The pattern is not valid in the dialect.
+        UnsupportedFeatureError: It is, but has a back-reference or the like.
+        LimitExceededError: It is too long or nests too deep.
+    """
+    if dialect == "python":
+        return read_python(pattern, limits, flags)
+    if dialect != "ecma":
+        raise ValueError(f"dialect must be 'python' or 'ecma', not {dialect!r}")
+    if flags:
+        raise ValueError("flags are for the dialect 'python'; ECMA-262 patterns are read with u")
+    return read_ecma(pattern, limits)
+
+
+def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAULT_LIMITS) -> Term:
+    """The texts that `node` matches as a whole, spelled in `alphabet`.
+
+    Raises:
+        UnsupportedFeatureError: An assertion that cannot be honoured exactly.
+        LimitExceededError: Assertions inside repeats need too many states.
+    """
+    if not node.plain:
+        raise UnsupportedFeatureError("assertions are not there yet")
+    return lower_plain(factor(node), alphabet, {})
+
+
+def from_regex(
+    pattern: str, dialect: str = "python", *, flags: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Term:
+    """The UTF-8 texts that a pattern matches as a whole: `lower(parse(pattern))`."""
+    return lower(parse(pattern, dialect, flags=flags, limits=limits), limits=limits)

@@ -1,0 +1,338 @@
+r"""Reads the syntax of ECMA-262, as JSON Schema's `pattern` uses it.
+
+The meaning is that of the flag u: a text is code points, `.` leaves out line terminators only, \d
+and \w are ASCII. The syntax is that of u plus what real schemas write and only Annex B (no u)
+allows, where it cannot mean anything else: unescaped `]`, `}` and `{`, `\-` or `\_` or `\@`,
+`[\w-.]`, `\07`, `(?=x)*`. A backslash before another ASCII letter stays an error: `\A`, `\Z` or
+`\h` mean something elsewhere, and would silently match a letter here. Refused by name:
+back-references.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from constrain.algebra.codepoints import CodepointSet
+from constrain.frontends.regex.nodes import Anchor, AnchorKind, RegexNode, chars
+from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
+from constrain.limits import Limits
+
+__all__ = ["read_ecma"]
+
+_DIGITS: Final = "0123456789"
+_OCTAL: Final = "01234567"
+_HEX: Final = "0123456789abcdefABCDEF"
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CONTROLS: Final = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_LINE_ENDS: Final = CodepointSet.of("\n\r\u2028\u2029")
+_DIGIT: Final = CodepointSet.from_ranges([(0x30, 0x39)])
+_WORD: Final = CodepointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+_SPACE: Final = CodepointSet.from_ranges(
+    [
+        (9, 13),
+        (0x20, 0x20),
+        (0xA0, 0xA0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200A),
+        (0x2028, 0x2029),
+        (0x202F, 0x202F),
+        (0x205F, 0x205F),
+        (0x3000, 0x3000),
+        (0xFEFF, 0xFEFF),
+    ]
+)
+_CLASSES: Final = {"d": _DIGIT, "w": _WORD, "s": _SPACE, "D": ~_DIGIT, "W": ~_WORD, "S": ~_SPACE}
+_BRACES: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
+_GROUP_NAME: Final = re.compile(r"[^\W\d][\w]*|[$_\w]+")
+
+_LOOKS: Final = {
+    ":": GroupKind.PLAIN,
+    "=": GroupKind.AHEAD,
+    "!": GroupKind.NOT_AHEAD,
+    "<=": GroupKind.BEHIND,
+    "<!": GroupKind.NOT_BEHIND,
+}
+
+
+def read_ecma(pattern: str, limits: Limits) -> RegexNode:
+    """The node of a pattern in the syntax of ECMA-262.
+
+    Args:
+        pattern: The pattern, without slashes and flags.
+        limits: Budgets for input bytes, nesting and nodes.
+    """
+    return _EcmaReader(pattern, limits).read()
+
+
+class _Item(NamedTuple):
+    """One member of a class: a code point (to begin a range with; maybe a surrogate), or a set."""
+
+    point: int | None
+    points: CodepointSet
+
+
+class _EcmaReader(PatternReader):
+    def __init__(self, pattern: str, limits: Limits) -> None:
+        super().__init__(pattern, limits)
+        self._captures: int | None = None
+        self._names: set[str] = set()
+
+    def read(self) -> RegexNode:
+        source = self.source
+        while self.at < len(source):
+            start = self.at
+            this = source[start]
+            self.at += 1
+            if this == "\\":
+                self._escape(start)
+            elif this == "[":
+                self.add(chars(self._class(start)), start)
+            elif this in "*+?{":
+                self._quantifier(this, start)
+            elif this == ".":
+                self.add(chars(~_LINE_ENDS), start)
+            elif this == "(":
+                self._group(start)
+            elif this == ")":
+                group = self.close()
+                self.groups[-1].last_repeatable = not group.kind.behind
+            elif this == "|":
+                self.bar()
+            elif this == "^":
+                self.add(Anchor(AnchorKind.TEXT_START), start, repeatable=False)
+            elif this == "$":
+                self.add(Anchor(AnchorKind.TEXT_END), start, repeatable=False)
+            else:
+                self.add(chars(CodepointSet.of(this)), start)
+        return self.finish()
+
+    # Escapes.
+
+    def _escape(self, start: int) -> None:
+        this = self.peek()
+        if this and this in _CLASSES:
+            self.at += 1
+            self.add(chars(_CLASSES[this]), start)
+        elif this in ("b", "B"):
+            self.at += 1
+            kind = AnchorKind.BOUNDARY if this == "b" else AnchorKind.NO_BOUNDARY
+            self.add(Anchor(kind, _WORD), start, repeatable=False)
+        elif this in ("p", "P"):
+            self.at += 1
+            self.add(chars(self._property(this, start)), start)
+        elif this == "k":
+            raise self._named_reference(start)
+        elif this and this in "123456789":
+            self._decimal_escape(start)
+        else:
+            self.add(chars(CodepointSet.of(self._escaped_point(start))), start)
+
+    def _decimal_escape(self, start: int) -> None:
+        """A back-reference, or what Annex B makes of a number that no group has."""
+        digits = self.take_while(_DIGITS, 10)
+        if int(digits) <= self._num_captures():
+            raise self.unsupported(
+                "a back-reference makes a language that is not regular",
+                start,
+                self.at,
+                hint="write out what the group may match",
+            )
+        raise self.error(
+            f"invalid escape \\{digits}: the pattern has no such group",
+            start,
+            self.at,
+            hint="write \\xHH for a code point",
+        )
+
+    def _named_reference(self, start: int) -> Exception:
+        end = self.source.find(">", self.at)
+        if self.peek(2) != "k<" or end < 0:
+            return self.error(
+                "invalid escape \\k: a named reference is written \\k<name>", start, start + 2
+            )
+        return self.unsupported(
+            "a back-reference makes a language that is not regular",
+            start,
+            end + 1,
+            hint="write out what the group may match",
+        )
+
+    def _escaped_point(self, start: int) -> int:
+        """The code point that an escape means, in a class or not; `at` is after the backslash."""
+        this = self.peek()
+        if not this:
+            raise self.error(
+                "invalid escape: the pattern ends after a backslash",
+                start,
+                hint="write \\\\ for one",
+            )
+        self.at += 1
+        if this in _CONTROLS:
+            return _CONTROLS[this]
+        if this == "0":
+            return int("0" + self.take_while(_OCTAL, 2), 8)
+        if this == "x":
+            return self._hex(2, start)
+        if this == "u":
+            return self._unicode_escape(start)
+        if this == "c":
+            letter = self.peek()
+            if not letter or letter not in _LETTERS:
+                raise self.error("invalid escape \\c: a letter is needed", start, self.at)
+            self.at += 1
+            return ord(letter) % 32
+        if this in _LETTERS or this in _DIGITS:
+            raise self.error(
+                f"invalid escape \\{this}: ECMA-262 gives it no meaning",
+                start,
+                self.at,
+                hint="write the character without backslash, or ^ and $ for the ends of the text",
+            )
+        return ord(this)
+
+    def _hex(self, width: int, start: int) -> int:
+        digits = self.take_while(_HEX, width)
+        if len(digits) < width:
+            raise self.error(
+                f"invalid escape {self.source[start : self.at]}: {width} hexadecimal digits are "
+                "needed",
+                start,
+                self.at,
+            )
+        return int(digits, 16)
+
+    def _unicode_escape(self, start: int) -> int:
+        if self.match("{"):
+            digits = self.take_while(_HEX, len(self.source))
+            if not digits or not self.match("}") or int(digits, 16) > 0x10FFFF:
+                raise self.error(
+                    "invalid escape \\u{...}: a code point is needed, at most 10FFFF",
+                    start,
+                    self.at,
+                )
+            return int(digits, 16)
+        high = self._hex(4, start)
+        if 0xD800 <= high <= 0xDBFF and self.peek(2) == "\\u":
+            after = self.at
+            self.at += 2
+            low = self.take_while(_HEX, 4)
+            if len(low) == 4 and 0xDC00 <= int(low, 16) <= 0xDFFF:
+                return 0x10000 + ((high - 0xD800) << 10) + int(low, 16) - 0xDC00
+            self.at = after
+        return high
+
+    def _property(self, this: str, start: int) -> CodepointSet:
+        raise self.unsupported("no properties yet", start, self.at)
+
+    # Classes.
+
+    def _class(self, start: int) -> CodepointSet:
+        negated = self.match("^")
+        ranges: list[tuple[int, int]] = []
+        sets = CodepointSet.NONE
+        while not self.match("]"):
+            at = self.at
+            item = self._class_item(start)
+            if self.peek() == "-" and self.peek(2) not in ("-]", "-"):
+                self.at += 1
+                last = self._class_item(start)
+                if item.point is not None and last.point is not None:
+                    if last.point < item.point:
+                        raise self.error(
+                            f"range out of order in a class: {self.source[at : self.at]}",
+                            at,
+                            self.at,
+                            hint="write \\- for the character",
+                        )
+                    ranges.append((item.point, last.point))
+                    continue
+                # [\w-.]: Annex B takes the three as they are.
+                sets |= item.points | last.points | CodepointSet.of("-")
+                ranges += [(p, p) for p in (item.point, last.point) if p is not None]
+            elif item.point is None:
+                sets |= item.points
+            else:
+                ranges.append((item.point, item.point))
+        points = CodepointSet.from_ranges(ranges) | sets
+        return ~points if negated else points
+
+    def _class_item(self, start: int) -> _Item:
+        this = self.peek()
+        if not this:
+            raise self.error(
+                "unterminated class: the class that begins here has no ]",
+                start,
+                hint="write \\[ for the character",
+            )
+        at = self.at
+        self.at += 1
+        if this != "\\":
+            return _Item(ord(this), CodepointSet.NONE)
+        letter = self.peek()
+        if letter and letter in _CLASSES:
+            self.at += 1
+            return _Item(None, _CLASSES[letter])
+        if letter in ("p", "P"):
+            self.at += 1
+            return _Item(None, self._property(letter, at))
+        if letter == "b":
+            self.at += 1
+            return _Item(8, CodepointSet.NONE)
+        return _Item(self._escaped_point(at), CodepointSet.NONE)
+
+    # Quantifiers.
+
+    def _quantifier(self, this: str, start: int) -> None:
+        bounds: tuple[int, int | None]
+        if this == "{":
+            braces = _BRACES.match(self.source, start)
+            if braces is None:
+                self.add(chars(CodepointSet.of("{")), start)
+                return
+            self.at = braces.end()
+            lo, comma, hi = braces.groups()
+            if max(len(lo), len(hi or "")) > 18:
+                raise self.error("the repetition number is too large", start, self.at)
+            bounds = int(lo), int(hi) if hi else None if comma else int(lo)
+        else:
+            bounds = {"*": (0, None), "+": (1, None), "?": (0, 1)}[this]
+        how = Quantifier.LAZY if self.match("?") else Quantifier.GREEDY
+        self.quantify(*bounds, how, start)
+
+    # Groups.
+
+    def _group(self, start: int) -> None:
+        if not self.match("?"):
+            self.open(GroupKind.PLAIN, start)
+            return
+        for written, kind in _LOOKS.items():
+            if self.match(written):
+                self.open(kind, start)
+                return
+        if self.match("<"):
+            end = self.source.find(">", self.at)
+            name = self.source[self.at : max(end, self.at)]
+            if not name.replace("$", "_").isidentifier():
+                raise self.error(
+                    "invalid group name: a group is named (?<name>...)", start, self.at
+                )
+            if name in self._names:
+                raise self.error(f"duplicate group name {name!r}", start, end + 1)
+            self._names.add(name)
+            self.at = end + 1
+            self.open(GroupKind.PLAIN, start)
+            return
+        raise self.error(
+            f"invalid group {self.source[start : self.at + 1]}",
+            start,
+            self.at + 1,
+            hint="ECMA-262 has (?:...), (?<name>...), (?=...), (?!...), (?<=...) and (?<!...)",
+        )
+
+    def _num_captures(self) -> int:
+        """Capturing groups in the whole pattern, open, closed or still to come."""
+        if self._captures is None:
+            opened = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|(\((?!\?)|\(\?<(?![=!]))", self.source)
+            self._captures = sum([bool(o) for o in opened])
+        return self._captures

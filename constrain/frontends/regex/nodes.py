@@ -1,0 +1,239 @@
+r"""The syntax tree of a regular expression, the same for every dialect.
+
+Dialects differ in spelling and in what `\d`, `.` or `$` mean; a node says what is meant: which
+code points, which assertion. Groups are gone, and so are laziness (it does not change a language)
+and atomic groups (rewritten with lookaheads, see `atomic`).
+
+Nodes compare by identity and carry a few facts about their language, so nothing needs to walk a
+tree to ask. Make them with the functions of this file, which simplify; only `chars` is as small as
+it gets.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from constrain.algebra.codepoints import CodepointSet
+
+__all__ = [
+    "EMPTY_TEXT",
+    "Alternation",
+    "Anchor",
+    "AnchorKind",
+    "Chars",
+    "Concat",
+    "EmptyText",
+    "Look",
+    "Place",
+    "RegexNode",
+    "Repeat",
+    "alternation",
+    "chars",
+    "concat",
+    "repetition",
+    "search",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a pattern, for messages.
+
+    Attributes:
+        source: The whole pattern.
+        span: Half-open (start, end) offsets in code points.
+        construct: What it is called, such as "lookbehind (?<=...)".
+    """
+
+    source: str
+    span: tuple[int, int]
+    construct: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RegexNode:
+    """A part of a pattern; see the subclasses. Immutable, compared by identity.
+
+    Attributes:
+        plain: No assertion occurs in it, so its language does not depend on what stands around it.
+        nullable: It may match the empty text (where its assertions hold).
+        min_width: Code points of the shortest match, a lower bound.
+        max_width: Code points of the longest match, an upper bound; None without bound.
+    """
+
+    plain: bool = field(init=False)
+    nullable: bool = field(init=False)
+    min_width: int = field(init=False)
+    max_width: int | None = field(init=False)
+
+    def _set(self, plain: bool, nullable: bool, min_width: int, max_width: int | None) -> None:
+        object.__setattr__(self, "plain", plain)
+        object.__setattr__(self, "nullable", nullable)
+        object.__setattr__(self, "min_width", min_width)
+        object.__setattr__(self, "max_width", max_width)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EmptyText(RegexNode):
+    """The empty text. Use the constant `EMPTY_TEXT`."""
+
+    def __post_init__(self) -> None:
+        self._set(True, True, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Chars(RegexNode):
+    """One code point out of `points`; no match at all if that is empty."""
+
+    points: CodepointSet
+
+    def __post_init__(self) -> None:
+        self._set(True, False, 1, 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Concat(RegexNode):
+    """The parts one after another; two or more."""
+
+    parts: tuple[RegexNode, ...]
+
+    def __post_init__(self) -> None:
+        parts = self.parts
+        widest = [p.max_width for p in parts]
+        self._set(
+            all(p.plain for p in parts),
+            all(p.nullable for p in parts),
+            sum([p.min_width for p in parts]),
+            None if None in widest else sum([w for w in widest if w is not None]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternation(RegexNode):
+    """Any of the members; two or more."""
+
+    members: tuple[RegexNode, ...]
+
+    def __post_init__(self) -> None:
+        members = self.members
+        widest = [m.max_width for m in members]
+        self._set(
+            all(m.plain for m in members),
+            any(m.nullable for m in members),
+            min([m.min_width for m in members]),
+            None if None in widest else max([w for w in widest if w is not None]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Repeat(RegexNode):
+    """`body` lo to hi times (None: without bound), hi >= 1.
+
+    Attributes:
+        lazy: It was written so. The language is the same; atomic groups ask.
+    """
+
+    body: RegexNode
+    lo: int
+    hi: int | None
+    lazy: bool = False
+
+    def __post_init__(self) -> None:
+        body = self.body
+        widest = None
+        if body.max_width == 0:
+            widest = 0
+        elif body.max_width is not None and self.hi is not None:
+            widest = body.max_width * self.hi
+        self._set(body.plain, self.lo == 0 or body.nullable, body.min_width * self.lo, widest)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Look(RegexNode):
+    """What comes next begins with `body` (behind: what came before ends with it), or does not."""
+
+    body: RegexNode
+    behind: bool
+    negative: bool
+    place: Place | None = None
+
+    def __post_init__(self) -> None:
+        self._set(False, True, 0, 0)
+
+
+class AnchorKind(enum.Enum):
+    """The assertions that have no body."""
+
+    TEXT_START = "start of text"
+    TEXT_END = "end of text"
+    LINE_START = "start of a line"
+    LINE_END = "end of a line"
+    BOUNDARY = "boundary"
+    NO_BOUNDARY = "no boundary"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Anchor(RegexNode):
+    """A place between two code points.
+
+    Attributes:
+        points: What ends a line, or what makes a word; empty where it does not matter.
+    """
+
+    kind: AnchorKind
+    points: CodepointSet = CodepointSet.NONE
+
+    def __post_init__(self) -> None:
+        self._set(False, True, 0, 0)
+
+
+EMPTY_TEXT: Final = EmptyText()
+# Longer ones stay as they are: copying them at every level of a deep nest would be quadratic.
+_FLATTENED: Final = 32
+
+
+def chars(points: CodepointSet) -> RegexNode:
+    """One code point out of `points`."""
+    return Chars(points)
+
+
+def concat(parts: Iterable[RegexNode]) -> RegexNode:
+    """The parts one after another."""
+    flat: list[RegexNode] = []
+    for part in parts:
+        if isinstance(part, Concat) and len(part.parts) <= _FLATTENED:
+            flat.extend(part.parts)
+        elif part is not EMPTY_TEXT:
+            flat.append(part)
+    if len(flat) <= 1:
+        return flat[0] if flat else EMPTY_TEXT
+    return Concat(tuple(flat))
+
+
+def alternation(members: Sequence[RegexNode]) -> RegexNode:
+    """Any of the members, one or more; the first that matches where a group is atomic."""
+    flat: list[RegexNode] = []
+    for member in members:
+        if isinstance(member, Alternation) and len(member.members) <= _FLATTENED:
+            flat.extend(member.members)
+        else:
+            flat.append(member)
+    return flat[0] if len(flat) == 1 else Alternation(tuple(flat))
+
+
+def repetition(body: RegexNode, lo: int, hi: int | None, *, lazy: bool = False) -> RegexNode:
+    """`body` lo to hi times, 0 <= lo <= hi; hi None: without bound."""
+    if hi == 0 or body is EMPTY_TEXT:
+        return EMPTY_TEXT
+    if lo == 1 and hi == 1:
+        return body
+    return Repeat(body, lo, hi, lazy)
+
+
+def search(node: RegexNode) -> RegexNode:
+    """`node` anywhere in a text: anything, `node`, anything. Anchors keep their sense."""
+    anything = repetition(chars(CodepointSet.ANY), 0, None)
+    return concat((anything, node, anything))
