@@ -5,9 +5,9 @@ order. That is their style, not a wrong verdict, so the harness plays such an in
 with its keys in order: `{"b": 1, "a": 2}` under `{"properties": {"a": {}, "b": {}}}` becomes
 `{"a": 2, "b": 1}`.
 
-Which subschemas apply to a value is guessed, not decided: every branch of `allOf`, `anyOf`,
-`oneOf`, `if`, `then` and `else` counts, and so does the target of a local `$ref`. Undeclared keys
-come last.
+Which subschemas apply to a value is guessed, not decided: every branch of `allOf`, `if`, `then`
+and `else`, the target of a local `$ref`, and of `anyOf` and `oneOf` the branch that declares most
+of the object's keys and contradicts none of its constants. Undeclared keys come last.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["JSON", "in_declared_order"]
 JSON = dict[str, Any] | list[Any] | str | float | bool | None
 """A JSON value as the standard library reads it."""
 
-_BRANCHES = ("allOf", "anyOf", "oneOf")
+_CHOICES = ("anyOf", "oneOf")
 _SINGLE = ("if", "then", "else")
 
 
@@ -33,7 +33,7 @@ def in_declared_order(instance: JSON, schema: JSON) -> JSON:
 
 
 def _ordered(instance: JSON, schemas: list[JSON], root: JSON) -> JSON:
-    applicable = _applicable(schemas, root)
+    applicable = _applicable(schemas, instance, root)
     if isinstance(instance, dict):
         declared = {key: None for node in applicable for key in _mapping(node, "properties")}
         keys = [key for key in declared if key in instance]
@@ -49,8 +49,8 @@ def _ordered(instance: JSON, schemas: list[JSON], root: JSON) -> JSON:
     return instance
 
 
-def _applicable(schemas: list[JSON], root: JSON) -> list[dict[str, Any]]:
-    """Every object schema reachable in place, in the order in which they are written."""
+def _applicable(schemas: list[JSON], instance: JSON, root: JSON) -> list[dict[str, Any]]:
+    """The object schemas that hold for `instance` itself, in the order of the document."""
     found: dict[int, dict[str, Any]] = {}
     waiting = list(reversed(schemas))
     while waiting:
@@ -59,8 +59,11 @@ def _applicable(schemas: list[JSON], root: JSON) -> list[dict[str, Any]]:
             continue
         found[id(node)] = node
         inner = [node[word] for word in _SINGLE if word in node]
-        for word in _BRANCHES:
-            inner += node[word] if isinstance(node.get(word), list) else []
+        inner += _branches(node, "allOf")
+        for word in _CHOICES:
+            inner += sorted(
+                _branches(node, word), key=lambda branch: -_fit(branch, instance, root)
+            )[:1]
         if isinstance(node.get("$ref"), str):
             inner.append(_target(node["$ref"], root))
         waiting.extend(reversed(inner))
@@ -81,6 +84,27 @@ def _target(reference: str, root: JSON) -> JSON:
         else:
             return None
     return node
+
+
+def _branches(node: dict[str, Any], word: str) -> list[JSON]:
+    value = node.get(word)
+    return value if isinstance(value, list) else []
+
+
+def _fit(branch: JSON, instance: JSON, root: JSON) -> int:
+    """How many keys of `instance` a branch declares; -1 if a constant says otherwise."""
+    if isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
+        branch = _target(branch["$ref"], root)
+    if not isinstance(branch, dict) or not isinstance(instance, dict):
+        return 0
+    properties = _mapping(branch, "properties")
+    for key, schema in properties.items():
+        if key not in instance or not isinstance(schema, dict):
+            continue
+        allowed = [schema["const"]] if "const" in schema else schema.get("enum", [instance[key]])
+        if instance[key] not in allowed:
+            return -1
+    return sum(key in properties for key in instance)
 
 
 def _property_schemas(nodes: list[dict[str, Any]], key: str) -> list[Any]:

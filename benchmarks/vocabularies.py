@@ -53,9 +53,8 @@ class TokenizerFiles:
     folder: Path
     vocab_size: int
 
-    @functools.cached_property
     def description(self) -> dict[str, Any]:
-        """The contents of `tokenizer.json`."""
+        """The contents of `tokenizer.json`: large, so read again rather than kept."""
         return json.loads((self.folder / "tokenizer.json").read_text(encoding="utf-8"))
 
     @functools.cached_property
@@ -64,22 +63,18 @@ class TokenizerFiles:
         config = json.loads((self.folder / "tokenizer_config.json").read_text(encoding="utf-8"))
         eos = config["eos_token"]
         content = eos["content"] if isinstance(eos, dict) else eos
-        ids = {token["content"]: token["id"] for token in self.description["added_tokens"]}
+        ids = {token["content"]: token["id"] for token in self.description()["added_tokens"]}
         return ids[content]
 
     @functools.cached_property
     def token_bytes(self) -> tuple[bytes | None, ...]:
         """What each id adds to a text; None for special and unused ids."""
-        model = self.description["model"]
-        spell = _byte_level if _is_byte_level(self.description) else _sentencepiece
+        description = self.description()
+        spell = _byte_level if _is_byte_level(description) else _sentencepiece
         table: list[bytes | None] = [None] * self.vocab_size
-        vocab = model["vocab"]
-        pieces = (
-            vocab.items() if isinstance(vocab, dict) else ((p, i) for i, (p, _) in enumerate(vocab))
-        )
-        for piece, token_id in pieces:
+        for piece, token_id in description["model"]["vocab"].items():
             table[token_id] = spell(piece)
-        for token in self.description["added_tokens"]:
+        for token in description["added_tokens"]:
             table[token["id"]] = None if token["special"] else token["content"].encode()
         return tuple(table)
 

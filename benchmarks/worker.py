@@ -61,8 +61,9 @@ def main(argv: list[str] | None = None) -> int:
         )
         engines[name].settle()
         _tell(events, event="record", record=dataclasses.asdict(record))
-    gc.collect()
-    _tell(events, event="end", peak_mib=memory.peak_mib(), resident_mib=memory.resident_mib())
+    peak_mib = memory.peak_mib()
+    memory.give_back()
+    _tell(events, event="end", peak_mib=peak_mib, resident_mib=memory.resident_mib())
     return 0
 
 
@@ -85,6 +86,7 @@ def _prepare(plan: Plan, events: TextIO) -> dict[str, Engine]:
     tokenizer = AutoTokenizer.from_pretrained(files.folder)
     _ = files.token_bytes, files.eos_token_id  # read before any engine is timed
     warm_up = _warm_up(files)
+    memory.give_back()
     resident = memory.resident_mib()
     engines: dict[str, Engine] = {}
     prepared: dict[str, dict[str, Any]] = {}
@@ -94,7 +96,7 @@ def _prepare(plan: Plan, events: TextIO) -> dict[str, Engine]:
             raise RuntimeError(f"{name}: {reason}")
         engines[name], prepared[name] = _prepare_one(name, files, tokenizer, warm_up)
         _tell(events, event="preparing", engine=name)
-    gc.collect()
+    memory.give_back()
     memory.reset_peak()
     gc.freeze()
     _tell(
@@ -124,7 +126,9 @@ def _prepare_one(
     imported = time.perf_counter()
     engine.prepare(files, tokenizer)
     ready = time.perf_counter()
+    memory.give_back()
     before_mib = memory.resident_mib()
+    warm_up_started = time.perf_counter()
     records = [play_schema(engine, planned) for planned in warm_up]
     warmed = time.perf_counter()
     engine.settle()
@@ -133,7 +137,7 @@ def _prepare_one(
         "settings": engine.settings,
         "import_s": imported - started,
         "vocabulary_s": ready - imported,
-        "warm_up_s": warmed - ready,
+        "warm_up_s": warmed - warm_up_started,
         "warm_up_verdicts_right": all(
             record.refused is None and record.texts[0].accepted for record in records
         ),

@@ -103,6 +103,13 @@ SCHEMA = {
         "first": {"type": "string"},
         "list": {"type": "array", "items": [{"properties": {"x": {}, "y": {}}}]},
         "tree": {"allOf": [{"$ref": "#/$defs/node"}]},
+        "part": {
+            "anyOf": [
+                {"properties": {"data": {}, "kind": {"const": "image"}}},
+                {"properties": {"kind": {"enum": ["text"]}, "text": {}, "lang": {}}},
+                {"properties": {"url": {}}},
+            ]
+        },
     },
     "additionalProperties": {"properties": {"p": {}, "q": {}}},
 }
@@ -118,6 +125,8 @@ SCHEMA = {
             '{"tree": {"id": 2, "child": {"id": 1, "child": 0}}}',
         ),
         ('{"other": {"q": 1, "p": 2}}', '{"other": {"p": 2, "q": 1}}'),
+        ('{"part": {"lang": 1, "kind": "text"}}', '{"part": {"kind": "text", "lang": 1}}'),
+        ('{"part": {"kind": "image", "data": 1}}', '{"part": {"data": 1, "kind": "image"}}'),
         ('[{"b": 1, "a": 2}]', '[{"b": 1, "a": 2}]'),
         ("null", "null"),
     ],
