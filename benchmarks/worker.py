@@ -51,7 +51,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     events = _own_standard_output()
     plan = Plan.read(arguments.plan)
-    engines = _prepare(plan, events)
+    from transformers import AutoTokenizer
+
+    # Held to the end: were it freed in between, memory would seem to shrink.
+    tokenizer = AutoTokenizer.from_pretrained(plan.tokenizer_folder)
+    engines = _prepare(plan, tokenizer, events)
     for number, (index, name) in enumerate(plan.steps()):
         if number < arguments.done:
             continue
@@ -79,11 +83,8 @@ def _tell(events: TextIO, **event: object) -> None:
     events.flush()
 
 
-def _prepare(plan: Plan, events: TextIO) -> dict[str, Engine]:
-    from transformers import AutoTokenizer
-
+def _prepare(plan: Plan, tokenizer: object, events: TextIO) -> dict[str, Engine]:
     files = plan.tokenizer
-    tokenizer = AutoTokenizer.from_pretrained(files.folder)
     _ = files.token_bytes, files.eos_token_id  # read before any engine is timed
     warm_up = _warm_up(files)
     memory.give_back()
