@@ -152,7 +152,7 @@ _CONTRACTIONS = (
 
 def _word_piece(prefix: str, *, cleanup: bool) -> _Step:
     def join(piece: str) -> str:
-        text = piece[len(prefix) :] if prefix and piece.startswith(prefix) else " " + piece
+        text = piece[len(prefix) :] if piece.startswith(prefix) else " " + piece
         if cleanup:
             for old, new in _CONTRACTIONS:
                 text = text.replace(old, new)

@@ -58,10 +58,11 @@ def _requested(requested: EndTokens, find: Callable[[str], int | None], source: 
         requested = [requested]
     ids: list[int] = []
     for token in requested:
-        if not isinstance(token, str):
-            ids.append(token)
-            continue
-        i = find(token)
+        i = find(token) if isinstance(token, str) else _index(token)
+        if i is None and not isinstance(token, str):
+            raise VocabularyError(
+                f"eos_token_ids has {token!r}, expected token ids or names of tokens"
+            )
         if i is None:
             raise VocabularyError(
                 f"eos_token_ids names {token!r}, which is not a token of {source}\n"
@@ -85,10 +86,14 @@ def _ids_of(value: object, find: Callable[[str], int | None]) -> list[int]:
 
 
 def _single_id(value: object) -> list[int]:
-    if value is None or isinstance(value, bool):
-        return []
+    i = _index(value)
+    return [] if i is None or i < 0 else [i]  # SentencePiece says -1 for none
+
+
+def _index(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
     try:
-        i = operator.index(value)  # type: ignore[arg-type]
+        return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        return []
-    return [i] if i >= 0 else []  # SentencePiece says -1 for none
+        return None

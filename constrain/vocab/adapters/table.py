@@ -41,7 +41,8 @@ def make_table(
 
     Args:
         text: Bytes by id.
-        specials: (name, id) of each special token; they win over `text`.
+        specials: (name, id) of each special token; they win over `text`. Where two have one name,
+            or one has two, the first counts.
         requested: End tokens as the caller gave them, or None.
         declared: End tokens as the tokenizer declares them, tried in order if none were requested.
         find: Id of a token by its name, or None.
@@ -68,4 +69,7 @@ def make_table(
     for i, piece in text.items():
         if i not in names:
             token_bytes[i] = piece
-    return TokenTable(token_bytes, {name: i for i, name in sorted(names.items())}, ends)
+    ids: dict[str, int] = {}
+    for i, name in names.items():
+        ids.setdefault(name, i)
+    return TokenTable(token_bytes, ids, ends)

@@ -50,8 +50,9 @@ def read_transformers(
     raise VocabularyError(
         f"{source} holds neither a tokenizers backend, a SentencePiece model (sp_model) nor a "
         "tiktoken encoding, so the bytes of its tokens are not known\n"
-        "hint: AutoTokenizer.from_pretrained(..., use_fast=True), or give the bytes of each token "
-        "yourself: constrain.Vocabulary(token_bytes, eos_token_ids)"
+        "hint: AutoTokenizer.from_pretrained(..., use_fast=True); processor.tokenizer for a "
+        "multimodal processor; or give the bytes of each token yourself: "
+        "constrain.Vocabulary(token_bytes, eos_token_ids)"
     )
 
 
@@ -79,8 +80,8 @@ def _declared_ends(tokenizer: Any) -> Declared:  # noqa: ANN401
     return declared
 
 
-def _special_ids(tokenizer: Any) -> set[int]:  # noqa: ANN401
-    return {i for i in getattr(tokenizer, "all_special_ids", ()) or () if isinstance(i, int)}
+def _special_ids(tokenizer: Any) -> list[int]:  # noqa: ANN401
+    return [i for i in getattr(tokenizer, "all_special_ids", ()) or () if isinstance(i, int)]
 
 
 def _read_slow_sentencepiece(
@@ -123,20 +124,20 @@ def _slow_table(
     source: str,
 ) -> TokenTable:
     """Lay the added tokens of a slow tokenizer over its model's; their text is their content."""
-    spelling = dict(names)
-    reserved = _special_ids(tokenizer)
-    for i, token in (getattr(tokenizer, "added_tokens_decoder", None) or {}).items():
-        spelling[i] = token.content
-        if token.special:
-            names[i] = token.content
-        else:
-            text[i] = token.content.encode()
-    for i in reserved:
-        names.setdefault(i, spelling.get(i) or tokenizer.convert_ids_to_tokens(i))
-    ids = {name: i for i, name in spelling.items()}
+    added = getattr(tokenizer, "added_tokens_decoder", None) or {}
+    text = text | {i: token.content.encode() for i, token in added.items()}
+    spelling = {i: token.content for i, token in added.items()}
+    special = [i for i, token in added.items() if token.special]
+    special += _special_ids(tokenizer)
+    for i, name in names.items():
+        spelling.setdefault(i, name)
+        special.append(i)
+    ids: dict[str, int] = {}
+    for i, name in spelling.items():
+        ids.setdefault(name, i)
     return make_table(
         text,
-        [(name, i) for i, name in names.items()],
+        [(spelling.get(i) or tokenizer.convert_ids_to_tokens(i), i) for i in special],
         requested=eos_token_ids,
         declared=_declared_ends(tokenizer),
         find=ids.get,
