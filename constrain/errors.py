@@ -20,8 +20,9 @@
     +-- ModelError                       a model or tokenizer is missing or does not fit
     +-- BackendUnavailableError (ImportError)   an optional package is missing
 
-Who is to blame is in the branch: `GrammarError` and `SamplingError` are the caller's input, `CompileError`
-is the combination of grammar, vocabulary and budget, `MatchError` is the decoding loop.
+Who is to blame is in the branch: `GrammarError` and `SamplingError` are the caller's input,
+`CompileError` is the combination of grammar, vocabulary and budget, `MatchError` is the decoding
+loop.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class GrammarSyntaxError(GrammarError):
 
 
 class SchemaError(GrammarError):
-    """A JSON Schema is not valid: a keyword has a value of the wrong form, a `$ref` leads nowhere."""
+    """A JSON Schema is not valid: a value of the wrong form, a `$ref` that leads nowhere."""
 
     slug = "schema"
 

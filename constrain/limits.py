@@ -1,7 +1,7 @@
 """Every bound on work and memory, in one place, each with its reason.
 
-A bound is deterministic: it counts things, not seconds, so the same input gives the same answer on every
-machine. What reaches a bound raises `LimitExceededError`, which names the field.
+A bound is deterministic: it counts things, not seconds, so the same input gives the same answer on
+every machine. What reaches a bound raises `LimitExceededError`, which names the field.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Budgets for reading, compiling and matching. The defaults fit a server that takes user input."""
+    """Budgets for reading, compiling and matching; the defaults fit a server for the public."""
 
     max_input_bytes: int = 4 << 20
     """Schema, grammar or pattern text. The largest real schema seen is just under 4 MiB."""

@@ -1,4 +1,6 @@
-"""Shared fixtures: where the test data lies, and the switches that kernels read when they are imported."""
+"""Shared fixtures: where the test data lies, and the switches that kernels read when they are
+imported.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example of a process may compile a kernel, so no example has a deadline. CI draws the
+# same examples every time; elsewhere each run looks at new ones.
+settings.register_profile("constrain", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("constrain")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -1,10 +1,10 @@
 """The one small language that every front-end speaks.
 
-In: terms, made by front-ends with the constructors of `terms`. Out: states (interned terms), what follows
-a byte, whether a text is complete, whether anything can match at all.
-Decided here: the normal form, derivatives, emptiness. Not decided here: what a schema or regex means
-(`frontends`), which tokens spell which bytes (`vocab`, `automaton`).
+In: terms, made by front-ends with the constructors of `terms`. Out: states (interned terms), what
+follows a byte, whether a text is complete, whether anything can match at all. Decided here: the
+normal form, derivatives, emptiness. Not decided here: what a schema or regex means (`frontends`),
+which tokens spell which bytes (`vocab`, `automaton`).
 
-Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `store` (the same by
-kernels, in flat arrays), `utf8` (code points to bytes).
+Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `store`
+(the same by kernels, in flat arrays), `utf8` (code points to bytes).
 """

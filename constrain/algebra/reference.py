@@ -1,15 +1,16 @@
 """The algebra again, slow and obvious: what the kernels in `kernels/derive` are compared with.
 
-Never used in production. Nodes are nested tuples, so structural equality is `==`; unordered members are
-frozensets, so the normal form needs no sorting. Recursive, for small terms only.
+Never used in production. Nodes are nested tuples, so structural equality is `==`; unordered members
+are frozensets, so the normal form needs no sorting. Recursive, for small terms only.
 
     >>> from constrain.algebra.terms import byte_range, repeat
     >>> r = Reference()
     >>> r.accepts(r.intern(repeat(byte_range(97, 99), 2, 4)), b"abc")
     True
 
-Source: Brzozowski, "Derivatives of regular expressions" (1964); Owens, Reppy, Turon, "Regular-expression
-derivatives re-examined" (2009) for the similarity rules. Counters are derived as they stand, not unrolled.
+Source: Brzozowski, "Derivatives of regular expressions" (1964); Owens, Reppy, Turon,
+"Regular-expression derivatives re-examined" (2009) for the similarity rules. Counters are derived
+as they stand, not unrolled.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def cat(h: Node, k: Node) -> Node:
 
 
 def alt(members: frozenset[Node]) -> Node:
-    """Union: flat; alternatives with one head are factored, classes and touching counters merged."""
+    """Union: flat, factored by head, classes and touching counters merged."""
     flat: set[Node] = set()
     for m in members:
         flat |= m[1] if m[0] == "alt" else {m}
@@ -118,7 +119,7 @@ def conj(members: frozenset[Node]) -> Node:
     if negated:
         joined = complement(alt(frozenset(negated)))
         flat = {m for m in flat if m[0] != "not"}
-        if joined == EMPTY or joined[0] == "not" and joined[1] in flat:
+        if joined == EMPTY or (joined[0] == "not" and joined[1] in flat):
             return EMPTY
         if joined[0] == "not":
             flat |= {joined} - {ALL}

@@ -1,8 +1,8 @@
-"""The term store: the terms of one grammar, interned, with their derivatives, made as they are asked for.
+"""The term store: the terms of one grammar, interned, with derivatives made as they are needed.
 
-A `TermStore` owns the arena that the kernels of `kernels/derive` work on. It translates terms to programs for
-them, makes rule bodies when a kernel asks for one, and gives room when one runs out of it. States are ids of terms:
-int32, stable, `DEAD` is 0.
+A `TermStore` owns the arena that the kernels of `kernels/derive` work on. It translates terms to
+programs for them, makes rule bodies when a kernel asks for one, and gives room when one runs out of
+it. States are ids of terms: int32, stable, `DEAD` is 0.
 
     >>> from constrain.algebra.terms import literal, star
     >>> store = TermStore()
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NewType
+from typing import Final, NewType
 
 import numpy as np
 import numpy.typing as npt
@@ -171,7 +171,7 @@ class TermStore:
         return found
 
     def build_rules(self, budget: int) -> int:
-        """Make bodies of rules that were mentioned but not needed yet, oldest first; returns how many."""
+        """Make bodies of rules that nothing has needed yet, oldest first; returns how many."""
         made = 0
         body = self._section(lay.RULE_BODY)
         for rule in range(len(self._rules)):
@@ -198,7 +198,7 @@ class TermStore:
         return self.advance_until_dead(state, data)[0]
 
     def advance_until_dead(self, state: StateId, data: bytes) -> tuple[StateId, int]:
-        """The state after `data`, and how many bytes were read: with the one that killed it, where one did."""
+        """The state after `data`, and how many bytes were read, the fatal one included."""
         return self.advance_in(state, np.frombuffer(data, np.uint8), 0, len(data))
 
     def advance_in(

@@ -1,17 +1,18 @@
 """Terms: what front-ends build, and all that the engine knows about a language.
 
-A term denotes a set of byte strings. Front-ends make terms only with the functions of this file; the term
-store (`store.py`) interns them, where the full normal form of ENGINE section 1 is kept. Here only what is
-cheap and useful to a front-end is simplified: `EMPTY` absorbs, `EPS` vanishes, a `Not` of a `Not` cancels.
-So `term is EMPTY` is a syntactic test: it is exact for terms without `And`/`Not`.
+A term denotes a set of byte strings. Front-ends make terms only with the functions of this file;
+the term store (`store.py`) interns them, where the full normal form of ENGINE section 1 is kept.
+Here only what is cheap and useful to a front-end is simplified: `EMPTY` absorbs, `EPS` vanishes, a
+`Not` of a `Not` cancels. So `term is EMPTY` is a syntactic test: it is exact for terms without
+`And`/`Not`.
 
     >>> t = cat(literal(b"a"), repeat(byte_class(b"0123456789"), 2, 4))
     >>> t.nullable
     False
 
-Terms have no equality but identity. `Rule` is the one with a body made on demand: recursion, `$ref`, and
-subschemas that no text has reached yet. A front-end must return the same `Rule` object for the same thing
-(keep a dictionary), else recursion never closes.
+Terms have no equality but identity. `Rule` is the one with a body made on demand: recursion,
+`$ref`, and subschemas that no text has reached yet. A front-end must return the same `Rule` object
+for the same thing (keep a dictionary), else recursion never closes.
 
 Nothing here recurses: terms may be as deep as a user's input.
 """
@@ -53,9 +54,8 @@ __all__ = [
 class Term:
     """A set of byte strings; see the subclasses. Immutable.
 
-    Attributes:
-        nullable: The empty string is in the set.
-        regular: No `Rule` occurs in it, or only rules declared regular; `&` and `~` are exact on it.
+    Attributes: nullable: The empty string is in the set. regular: No `Rule` occurs in it, or only
+        rules declared regular; `&` and `~` are exact on it.
     """
 
     __slots__ = ("nullable", "regular")
@@ -157,7 +157,7 @@ class And(Term):
 
 
 class Not(Term):
-    """Every byte string that is not in `body` (ill-formed UTF-8 too: intersect with text where it matters)."""
+    """Every byte string that is not in `body`: ill-formed UTF-8 too, so intersect with text."""
 
     __slots__ = ("body",)
 
@@ -170,16 +170,14 @@ class Not(Term):
 class Rule(Term):
     """A named language whose body is made the first time it is needed.
 
-    Args:
-        name: Shown in messages and printed grammars; need not be unique.
-        thunk: Makes the body. May run more than once (two threads), so it must be free of side effects
-            other than remembering rules.
-        nullable: Whether the body is nullable. Must be right: it is asked before the body exists.
-        regular: The rules reachable from here are right-linear, so finitely many states are reachable.
-            Only such rules may stand inside `And` and `Not`.
+    Args: name: Shown in messages and printed grammars; need not be unique. thunk: Makes the body.
+        May run more than once (two threads), so it must be free of side effects other than
+        remembering rules. nullable: Whether the body is nullable. Must be right: it is asked before
+        the body exists. regular: The rules reachable from here are right-linear, so finitely many
+        states are reachable. Only such rules may stand inside `And` and `Not`.
 
-    The language must not be empty, and the body must be guarded: a rule may not reach itself before a
-    byte is consumed (no left recursion).
+    The language must not be empty, and the body must be guarded: a rule may not reach itself before
+    a byte is consumed (no left recursion).
     """
 
     __slots__ = ("_body", "name", "thunk")
@@ -210,7 +208,7 @@ ALL: Final = Not(EMPTY)
 
 
 def byte_class(members: Iterable[int]) -> Term:
-    """One byte out of `members`: a `bytes` object or other iterable of 0..255. `EMPTY` if there is none."""
+    """One byte out of `members` (`bytes`, or any iterable of 0..255); `EMPTY` for none."""
     mask = 0
     for b in members:
         mask |= 1 << b
@@ -255,8 +253,8 @@ def alt(members: Iterable[Term]) -> Term:
 def repeat(body: Term, lo: int, hi: int | None) -> Term:
     """`body` lo to hi times, 0 <= lo <= hi; hi None means without bound. Always one counter.
 
-    A nullable body is replaced by its non-nullable part with lo = 0, and a repeat of a repeat becomes one
-    counter where the counts have no gap: `(a{0,1000}){0,1000}` is `a{0,1000000}`.
+    A nullable body is replaced by its non-nullable part with lo = 0, and a repeat of a repeat
+    becomes one counter where the counts have no gap: `(a{0,1000}){0,1000}` is `a{0,1000000}`.
     """
     if hi is not None and hi < lo:
         raise ValueError(f"repeat needs lo <= hi, not {lo} > {hi}")
@@ -293,7 +291,8 @@ def optional(body: Term) -> Term:
 def intersect(members: Iterable[Term]) -> Term:
     """Strings in every member; `ALL` if there is none.
 
-    Emptiness is decided later, in the store: the result may denote the empty set without being `EMPTY`.
+    Emptiness is decided later, in the store: the result may denote the empty set without being
+    `EMPTY`.
     """
     kept = [m for m in members if m is not ALL]
     if len(kept) <= 1:
@@ -324,7 +323,7 @@ def non_nullable(term: Term) -> Term:
 
 
 def non_nullable_member(term: Term) -> Term:
-    """Like `non_nullable`, without looking into alternatives: one level only, so it cannot recurse."""
+    """Like `non_nullable`, but one level only, so that it cannot recurse."""
     if not term.nullable:
         return term
     if term is EPS:
@@ -339,8 +338,8 @@ def _merge_nested_counts(
 ) -> tuple[int, int | None] | None:
     """Counts of (x{a,b}){c,d} as one range, or None where there are gaps. Here a >= 1.
 
-    The counts are the union of [n*a, n*b] for n in c..d. Neighbours touch if (n+1)*a <= n*b + 1, which
-    holds for all n if it holds for the smallest.
+    The counts are the union of [n*a, n*b] for n in c..d. Neighbours touch if (n+1)*a <= n*b + 1,
+    which holds for all n if it holds for the smallest.
     """
     if c == d or b is None or (c + 1) * a <= c * b + 1:
         hi = None if b is None or d is None else b * d

@@ -1,8 +1,9 @@
 """How kernels are compiled: `inner` for their parts, `entry` for what Python calls.
 
-numba compiles a function anew for each combination of argument types, and would do so for an int64, an int32 read
-from the arena and each literal. `inner` makes every scalar an int64 first, so each part is compiled once: 26 s
-became the figure in `docs/design/kernels.md`. Where numba's internals have moved, parts are merely compiled more often.
+numba compiles a function anew for each combination of argument types, and would do so for an int64,
+an int32 read from the arena and each literal. `inner` makes every scalar an int64 first, so each
+part is compiled once: 26 s became the figure in `docs/design/kernels.md`. Where numba's internals
+have moved, parts are merely compiled more often.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ def inner(function: Callable[..., Any]) -> Any:
 
     def resolve_as_int64(args: Any, kws: Any) -> Any:
         return resolve(
-            tuple(types.int64 if isinstance(a, (types.Integer, types.Boolean)) else a for a in args),
+            tuple(
+                types.int64 if isinstance(a, (types.Integer, types.Boolean)) else a for a in args
+            ),
             kws,
         )
 

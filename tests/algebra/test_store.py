@@ -19,7 +19,9 @@ from tests.algebra.strategies import ALPHABET, boolean_terms, plain_terms, texts
 def as_reference(store: TermStore, node: int) -> ref.Node:
     """A node of the arena in the reference's own form."""
     arena = store.arena
-    kind, a, b, c = (int(arena[lay.NODE * node + f]) for f in (lay.KIND, lay.ARG_A, lay.ARG_B, lay.ARG_C))
+    kind, a, b, c = (
+        int(arena[lay.NODE * node + f]) for f in (lay.KIND, lay.ARG_A, lay.ARG_B, lay.ARG_C)
+    )
     if kind in (lay.ALT, lay.AND):
         at = int(arena[lay.POOL]) + a
         members = frozenset(as_reference(store, int(m)) for m in arena[at : at + b])

@@ -5,9 +5,9 @@ Few on purpose: each compiled entry point costs load time, and holds its own cop
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
 import numpy as np
 
+from constrain.kernels.compile import entry, inner
 from constrain.kernels.derive.emptiness import decide, resolve
 from constrain.kernels.derive.layout import (
     ALL_ID,
@@ -45,7 +45,8 @@ from constrain.kernels.derive.nodes import (
 )
 from constrain.kernels.derive.rows import rehash_partitions
 
-# Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier results.
+# Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier
+# results.
 OP_EMPTY = 0
 OP_EPS = 1
 OP_CLASS = 2
@@ -144,7 +145,8 @@ def advance(arena, state, data, start, stop):
     """The state after data[start:stop]; EMPTY_ID once nothing may follow.
 
     A[REACHED] is how many bytes of data are behind the state returned: up to and with the byte that
-    killed it, or up to where STATUS stopped the kernel. With start == stop the state's row is made ready.
+    killed it, or up to where STATUS stopped the kernel. With start == stop the state's row is made
+    ready.
     """
     A = arena
     at = start

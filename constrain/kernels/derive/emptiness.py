@@ -1,15 +1,16 @@
 """Does a term denote any string at all? Decided by search, remembered as a flag.
 
-Terms without AND and NOT that are not EMPTY are non-empty by construction. For the others we look for a nullable
-term among their derivatives, breadth first, so that counters of a billion cost nothing where a short string
-exists. What is found is remembered for the whole path, and what is not found for all that was seen.
+Terms without AND and NOT that are not EMPTY are non-empty by construction. For the others we look
+for a nullable term among their derivatives, breadth first, so that counters of a billion cost
+nothing where a short string exists. What is found is remembered for the whole path, and what is not
+found for all that was seen.
 """
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
 import numpy as np
 
+from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
     ALT,
     ARG_A,
@@ -109,7 +110,10 @@ def decide(A, root, sp):
         verdict = 0
         pending = np.int64(-1)
         if kind == CAT or kind == REPEAT:
-            for part in (A[NODE * t + ARG_A], A[NODE * t + ARG_B] if kind == CAT else A[NODE * t + ARG_A]):
+            for part in (
+                A[NODE * t + ARG_A],
+                A[NODE * t + ARG_B] if kind == CAT else A[NODE * t + ARG_A],
+            ):
                 if A[NODE * part + FLAGS] & HOLLOW or part == EMPTY_ID:
                     verdict = HOLLOW
                 elif not A[NODE * part + FLAGS] & NONEMPTY:
@@ -142,7 +146,7 @@ def decide(A, root, sp):
 
 @inner
 def resolve(A, t, sp):
-    """Make the row of t with dead targets for those that denote the empty set. False: see STATUS."""
+    """Make the row of t, with empty languages as dead targets. False: see STATUS."""
     if A[NODE * t + ROW_STATE] == ROW_RESOLVED:
         return True
     if not ensure_row(A, t, sp):

@@ -1,20 +1,21 @@
 """Where everything lies in the arena: one flat int32 array that holds all the terms of a grammar.
 
-One array `A`, because each array more costs a fraction of a microsecond at every call from Python, and seconds of
-compile time (with an array for each section: 53 s instead of the figure in `docs/design/kernels.md`). The head
-comes first, then the nodes, then the other sections:
+One array `A`, because each array more costs a fraction of a microsecond at every call from Python,
+and seconds of compile time (with an array for each section: 53 s instead of the figure in
+`docs/design/kernels.md`). The head comes first, then the nodes, then the other sections:
 
     A[NODE * n + KIND]         a field of node n
     A[A[POOL] + i]             entry i of a section
     size_of(A, POOL)           its capacity
 
-Growth is not a kernel's work: one that runs out of room sets `STATUS` and goes on writing nothing of
-consequence; Python makes the section larger (`algebra/store.py`) and calls again. Ids never change.
+Growth is not a kernel's work: one that runs out of room sets `STATUS` and goes on writing nothing
+of consequence; Python makes the section larger (`algebra/store.py`) and calls again. Ids never
+change.
 """
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
+from constrain.kernels.compile import inner
 
 # Slots of the head.
 STATUS = 0
@@ -32,7 +33,8 @@ HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 OFFSETS = 16
 
-# A node is NODE slots; the constants below include the head, so that A[NODE * n + KIND] is one load.
+# A node is NODE slots; the constants below include the head, so that A[NODE * n + KIND] is one
+# load.
 NODE = 8
 KIND = HEAD
 ARG_A = HEAD + 1

@@ -1,17 +1,18 @@
 """Smart constructors: the only makers of nodes, and the normal form.
 
-The rules are those of `algebra/reference.py`, function by function, on flat arrays: what is a recursion there is
-a stack here. Lists of members are passed as ranges of the WORK section; scratch begins at `sp`, the first free slot.
+The rules are those of `algebra/reference.py`, function by function, on flat arrays: what is a
+recursion there is a stack here. Lists of members are passed as ranges of the WORK section; scratch
+begins at `sp`, the first free slot.
 
-When room runs out a constructor sets STATUS and returns EMPTY_ID. Callers need not look: what they build from
-it is harmless, because nothing is published while STATUS is set (`rows.py`).
+When room runs out a constructor sets STATUS and returns EMPTY_ID. Callers need not look: what they
+build from it is harmless, because nothing is published while STATUS is set (`rows.py`).
 """
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
 import numpy as np
 
+from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
     ALL_ID,
     ALT,
@@ -21,9 +22,9 @@ from constrain.kernels.derive.layout import (
     ARG_C,
     CAT,
     CLASS,
-    CLASSES,
     CLASS_TABLE,
     CLASS_WORDS,
+    CLASSES,
     EMPTY_ID,
     EPS_ID,
     FLAGS,
@@ -168,14 +169,19 @@ def intern_node(A, kind, a, b, c, flags):
         n = np.int64(A[A[TABLE] + slot])
         if n == 0:
             return np.int64(_append_node(A, slot, kind, a, b, c, flags))
-        if A[NODE * n + KIND] == kind and A[NODE * n + ARG_A] == a and A[NODE * n + ARG_B] == b and A[NODE * n + ARG_C] == c:
+        if (
+            A[NODE * n + KIND] == kind
+            and A[NODE * n + ARG_A] == a
+            and A[NODE * n + ARG_B] == b
+            and A[NODE * n + ARG_C] == c
+        ):
             return n
         slot = (slot + 1) & bits
 
 
 @inner
 def intern_members(A, kind, lo, hi, flags):
-    """The ALT or AND with the members A[A[WORK] + lo:hi], ascending and distinct."""
+    """The ALT or AND with the members WORK[lo:hi], ascending and distinct."""
     count = hi - lo
     h = hash_members(A, kind, A[WORK] + lo, count)
     bits = size_of(A, TABLE) - 1
@@ -208,7 +214,7 @@ def intern_members(A, kind, lo, hi, flags):
 
 @inner
 def make_class(A, at):
-    """One byte out of the 256-bit set in A[A[WORK] + at:at+8]."""
+    """One byte out of the 256-bit set in WORK[at:at+8]."""
     any_bit = np.int64(0)
     for i in range(CLASS_WORDS):
         any_bit |= A[A[WORK] + at + i]
@@ -343,7 +349,7 @@ def sort_rows(A, at, count, width):
 
 @inner
 def distinct(A, at, count):
-    """Sort A[A[WORK] + at:at+count], drop repeats, and return how many are left."""
+    """Sort WORK[at:at+count], drop repeats, and return how many are left."""
     sort_rows(A, at, count, 1)
     kept = 0
     for i in range(count):
@@ -355,7 +361,7 @@ def distinct(A, at, count):
 
 @inner
 def flatten(A, kind, lo, hi, sp):
-    """Copy the members A[A[WORK] + lo:hi] to sp, those of a nested `kind` in its place; returns their end."""
+    """Copy members WORK[lo:hi] to sp, those of a nested `kind` in its place; returns the end."""
     top = sp
     for i in range(lo, hi):
         m = np.int64(A[A[WORK] + i])
@@ -377,11 +383,11 @@ def flatten(A, kind, lo, hi, sp):
 
 @inner
 def make_alt(A, lo, hi, sp):
-    """Union of the members A[A[WORK] + lo:hi]: flat, one alternative a head, classes and counters merged.
+    """Union of members WORK[lo:hi]: flat, factored by head, classes and touching counters merged.
 
     A union whose members share a head waits in a frame for the union of their continuations:
-    [pairs, count, next, out, head] are its pairs (head, continuation), how many, the next to look at, the end
-    of the pairs that are done (they start at `pairs` too), and the head it waits with.
+    [pairs, count, next, out, head] are its pairs (head, continuation), how many, the next to look
+    at, the end of the pairs that are done (they start at `pairs` too), and the head it waits with.
     """
     base = sp
     depth = 0
@@ -589,7 +595,7 @@ def _merge_counters(A, pairs, count, sp):
 
 @inner
 def make_and(A, lo, hi, sp):
-    """Intersection of the members A[A[WORK] + lo:hi]: flat, classes intersected, complements joined."""
+    """Intersection of members WORK[lo:hi]: flat, classes intersected, complements joined."""
     top = flatten(A, AND, lo, hi, sp)
     if lacks_work(A, top + 2 * CLASS_WORDS) or A[STATUS] != OK:
         return np.int64(EMPTY_ID)

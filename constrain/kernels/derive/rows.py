@@ -1,18 +1,19 @@
 """Derivatives by all bytes at once: a partition of the 256 bytes and one target for each class.
 
-The row of a term is made from the rows of its parts (Brzozowski's rules, once a class instead of once a byte;
-Owens, Reppy, Turon 2009 compute such classes too, as an over-approximation; here they are exact). Partitions are
-interned: most terms of a grammar share a few dozen. A row is published last, and only while STATUS is OK.
+The row of a term is made from the rows of its parts (Brzozowski's rules, once a class instead of
+once a byte; Owens, Reppy, Turon 2009 compute such classes too, as an over-approximation; here they
+are exact). Partitions are interned: most terms of a grammar share a few dozen. A row is published
+last, and only while STATUS is OK.
 
-Cost: 256 steps for each operand of a union or intersection; a part of a concatenation or a counter costs only its
-targets.
+Cost: 256 steps for each operand of a union or intersection; a part of a concatenation or a counter
+costs only its targets.
 """
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
 import numpy as np
 
+from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
     ALT,
     AND,
@@ -21,8 +22,8 @@ from constrain.kernels.derive.layout import (
     ARG_C,
     CAT,
     CLASS,
-    CLASSES,
     CLASS_WORDS,
+    CLASSES,
     EMPTY_ID,
     EPS_ID,
     FLAGS,
@@ -38,9 +39,9 @@ from constrain.kernels.derive.layout import (
     NUM_PARTITIONS,
     NUM_TARGETS,
     OK,
-    PARTITIONS,
     PARTITION_SIZE,
     PARTITION_TABLE,
+    PARTITIONS,
     POOL,
     REPEAT,
     ROW_BUSY,
@@ -94,7 +95,7 @@ def rehash_partitions(A):
 
 @inner
 def intern_partition(A, at, size):
-    """The partition A[A[WORK] + at:at+256] (byte -> class), whose classes are numbered by first byte."""
+    """The partition WORK[at:at+256] (byte -> class), its classes numbered by first byte."""
     h = _hash_partition(A, A[WORK] + at, size)
     bits = size_of(A, PARTITION_TABLE) - 1
     slot = h & bits
@@ -125,7 +126,7 @@ def intern_partition(A, at, size):
 
 @inner
 def _publish(A, t, partition, at, size):
-    """Give term t its row: targets A[A[WORK] + at:at+size]. Says whether it did."""
+    """Give term t its row: targets WORK[at:at+size]. Says whether it did."""
     offset = np.int64(A[NUM_TARGETS])
     if offset + size > size_of(A, TARGETS):
         set_status(A, NEED_TARGETS, offset + size)
@@ -165,7 +166,7 @@ def _row_of_leaf(A, t, sp):
 
 @inner
 def _row_of_single(A, t, part, sp):
-    """CAT with a head that is not nullable, REPEAT, NOT: the part's classes, each target wrapped."""
+    """CAT with a head that is not nullable, REPEAT, NOT: the part's row, each target wrapped."""
     size = np.int64(A[A[PARTITION_SIZE] + A[NODE * part + ROW_PARTITION]])
     offset = np.int64(A[NODE * part + ROW_OFFSET])
     if lacks_work(A, sp + size):
@@ -190,7 +191,7 @@ def _row_of_single(A, t, part, sp):
 
 @inner
 def _refine(A, at, size, partition, sp):
-    """Cut the classes A[A[WORK] + at:at+256] by a partition; returns how many there are now."""
+    """Cut the classes WORK[at:at+256] by a partition; returns how many there are now."""
     other = np.int64(A[A[PARTITION_SIZE] + partition])
     base = partition * BYTES
     pairs = size * other
@@ -222,7 +223,7 @@ def _refine(A, at, size, partition, sp):
 
 @inner
 def _row_of_many(A, t, lo, hi, sp):
-    """ALT, AND, or CAT with a nullable head, whose operands are A[A[WORK] + lo:hi].
+    """ALT, AND, or CAT with a nullable head, whose operands are WORK[lo:hi].
 
     A CAT's operands are its head and its continuation; the head's targets are continued first.
     """
@@ -262,9 +263,7 @@ def _row_of_many(A, t, lo, hi, sp):
                 A[A[WORK] + members + count] = target
                 count += 1
         if kind == AND:
-            result = (
-                np.int64(EMPTY_ID) if dead else make_and(A, members, members + count, scratch)
-            )
+            result = np.int64(EMPTY_ID) if dead else make_and(A, members, members + count, scratch)
         else:
             result = make_alt(A, members, members + count, scratch)
         A[A[WORK] + targets + seen] = result
@@ -276,7 +275,7 @@ def _row_of_many(A, t, lo, hi, sp):
 
 @inner
 def _join_equal(A, classes, targets, size, sp):
-    """Join classes with one target, keeping the numbering by first byte; returns how many are left."""
+    """Join classes with one target, numbered by first byte still; returns how many are left."""
     kept = 0
     for i in range(size):
         found = -1
@@ -297,7 +296,7 @@ def _join_equal(A, classes, targets, size, sp):
 
 @inner
 def _push_missing(A, t, top):
-    """Push the parts of t whose rows are needed first; returns the new top, or -1 on left recursion."""
+    """Push the parts of t whose rows come first; returns the top, or -1 on left recursion."""
     kind = A[NODE * t + KIND]
     if kind == CAT:
         top = _push(A, A[NODE * t + ARG_A], top)

@@ -1,8 +1,8 @@
 """One mask: which tokens may follow a state.
 
-In: an arena, a live state, a vocabulary as a depth-first trie. Out: a row of the bitmask, 1 = allowed.
-Decided here: the order of the walk, what is skipped. Not decided here: end tokens (the caller knows whether the
-state is accepting), remembered rows (`automaton`).
+In: an arena, a live state, a vocabulary as a depth-first trie. Out: a row of the bitmask, 1 =
+allowed. Decided here: the order of the walk, what is skipped. Not decided here: end tokens (the
+caller knows whether the state is accepting), remembered rows (`automaton`).
 
 `reference.py` asks for every token alone; `cpu.py` walks the trie.
 """

@@ -8,9 +8,9 @@ Source: the depth-first trie with subtree skips is toktrie's (llguidance); here 
 
 from __future__ import annotations
 
-from constrain.kernels.compile import entry, inner
 import numpy as np
 
+from constrain.kernels.compile import entry
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
     EMPTY_ID,
@@ -28,17 +28,11 @@ from constrain.kernels.derive.layout import (
 def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start):
     """Set the bit of each token that may follow `state`, a live state.
 
-    Args:
-        arena: Terms.
-        state: The state to mask.
-        byte: [N], uint8; with depth, end (int32 [N]), token_start (int32 [N+1]) and tokens (int32) the trie.
-        depth: See byte.
-        end: See byte.
-        token_start: See byte.
-        tokens: See byte.
-        mask: [ceil(V/32)], uint32, zero at the first call. Mutated.
-        rows: [2 * (max depth + 2)], int32: the row of the state at each depth. Kept between calls.
-        start: 0, or what the last call returned when STATUS stopped it.
+    Args: arena: Terms. state: The state to mask. byte: [N], uint8; with depth, end (int32 [N]),
+        token_start (int32 [N+1]) and tokens (int32) the trie. depth: See byte. end: See byte.
+        token_start: See byte. tokens: See byte. mask: [ceil(V/32)], uint32, zero at the first call.
+        Mutated. rows: [2 * (max depth + 2)], int32: the row of the state at each depth. Kept
+        between calls. start: 0, or what the last call returned when STATUS stopped it.
 
     Returns:
         N when done; else the node to go on from, once Python has served STATUS.

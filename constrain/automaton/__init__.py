@@ -1,0 +1,14 @@
+"""A grammar over a vocabulary: states and mask rows, made as they are visited.
+
+In: a `Grammar` and a `Vocabulary`. Out: an `Automaton`, which says for a state which tokens may
+follow and where each leads; every sequence under the grammar shares it. Decided here: which rows
+are kept, when rules are made ahead of need, what one lock guards. Not decided here: what a state
+means (`algebra`), where one sequence stands (`matcher`).
+
+Read in this order: `automaton` (states), `masks` (rows).
+"""
+
+from constrain.automaton.automaton import Automaton
+from constrain.automaton.masks import MaskRow, MaskRows
+
+__all__ = ["Automaton", "MaskRow", "MaskRows"]

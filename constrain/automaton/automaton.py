@@ -1,0 +1,126 @@
+"""`Automaton`: the states of a grammar over a vocabulary, and which tokens lead where."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.automaton.masks import MaskRow, MaskRows
+from constrain.grammar import Grammar
+from constrain.limits import Limits
+from constrain.vocab import Vocabulary
+
+__all__ = ["Automaton"]
+
+MAX_STEPS: Final = 1 << 16
+"""Remembered (state, token) steps, about 10 MB. Past it all are forgotten, and made again when
+asked for.
+"""
+
+
+class Automaton:
+    """The lazy automaton of a grammar over a vocabulary.
+
+    States and rows are added as sequences visit them; what is there is never changed, so any number
+    of sequences, in any number of threads, share one automaton. One lock guards growth.
+
+    Attributes:
+        grammar: What was compiled.
+        vocab: For which vocabulary.
+        start: The state before any text.
+    """
+
+    def __init__(self, grammar: Grammar, vocab: Vocabulary, limits: Limits) -> None:
+        self.grammar = grammar
+        self.vocab = vocab
+        self._store = TermStore(limits)
+        self._lock = self._store.lock
+        self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
+        self._bytes = vocab.flat_bytes
+        self._offsets = vocab.flat_offsets
+        self._steps: dict[tuple[StateId, int], StateId] = {}
+        self.start: StateId = self._store.intern(grammar.term)
+
+    def build_ahead(self, budget: int) -> int:
+        """Make up to `budget` rule bodies that nothing has asked for yet; returns how many."""
+        with self._lock:
+            return self._store.build_rules(budget)
+
+    # States
+
+    def is_accepting(self, state: StateId) -> bool:
+        """Whether the text so far is a sentence."""
+        return self._store.nullable(state)
+
+    def is_empty(self, state: StateId) -> bool:
+        """Whether nothing at all can follow: no sentence, not even the empty one."""
+        with self._lock:
+            return self._store.is_empty(state)
+
+    def after_token(self, state: StateId, token_id: int) -> StateId:
+        """The state after a token's bytes, or DEAD; DEAD for a token that is never text.
+
+        Args:
+            state: A live state.
+            token_id: 0 <= token_id < vocab.vocab_size.
+
+        Cost: a dictionary look-up if it was asked before, else a few steps of the automaton.
+        """
+        found = self._steps.get((state, token_id))
+        if found is not None:
+            return found
+        if token_id >= self.vocab.num_tokens:
+            return DEAD
+        first, last = int(self._offsets[token_id]), int(self._offsets[token_id + 1])
+        if first == last:
+            return DEAD
+        with self._lock:
+            if len(self._steps) >= MAX_STEPS:
+                self._steps.clear()
+            found, _ = self._store.advance_in(state, self._bytes, first, last)
+            self._steps[state, token_id] = found
+        return found
+
+    def after_bytes(self, state: StateId, data: bytes) -> StateId:
+        """The state after some bytes, or DEAD."""
+        with self._lock:
+            return self._store.advance(state, data)
+
+    def next_bytes(self, state: StateId) -> bytes:
+        """Which bytes may come next, ascending."""
+        with self._lock:
+            return self._store.next_bytes(state)
+
+    # Masks
+
+    def mask_row(self, state: StateId) -> MaskRow:
+        """Which tokens may follow a live state, end tokens included.
+
+        Raises:
+            LimitExceededError: The grammar grew past its limits.
+
+        Cost: a dictionary look-up for a visited state, else one walk of the vocabulary.
+        """
+        row = self._rows.get(state)
+        if row is None:
+            with self._lock:
+                row = self._rows.make(state)
+        return row
+
+    def walk_mask(self, state: StateId) -> npt.NDArray[np.int32]:
+        """The row of a live state by the plain walk, past every cache: for tests and debugging."""
+        with self._lock:
+            return self._rows.walk(state)
+
+    @property
+    def num_terms(self) -> int:
+        """Terms made so far: states and their parts."""
+        return self._store.num_terms
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by terms and rows, in bytes."""
+        return self._store.nbytes + self._rows.nbytes

@@ -1,0 +1,234 @@
+r"""`Grammar`: a language, from whatever a person wrote, before any vocabulary is known.
+
+>>> g = Grammar.from_regex(r"[a-z]+\d{2,4}")
+>>> g.accepts(b"ab123"), g.accepts(b"ab1")
+(True, False)
+>>> (g | Grammar.from_regex("x")).accepts(b"x")
+True
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from constrain.algebra.printer import byte_ranges
+from constrain.algebra.regular import find_recursion
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.terms import Term, alt, cat, complement, intersect
+from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema import JSONStyle, KeywordUse
+
+__all__ = ["Grammar", "Rejection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Where a text leaves a language.
+
+    Attributes: offset: How many bytes from the start begin some sentence; the byte at this offset,
+        if there is one, does not go on. expected: What could have come at `offset`, in ranges of
+        bytes; empty if the text should have ended. complete: The bytes before `offset` are a
+        sentence, so the text could have ended there. at_end: The whole text begins a sentence, and
+        it ends too early.
+    """
+
+    offset: int
+    expected: tuple[str, ...]
+    complete: bool
+    at_end: bool
+
+
+class Grammar:
+    """A set of byte strings. Made by the `from_...` methods; immutable.
+
+    `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
+    text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
+    intersection with a second one here, and is refused.
+
+    Attributes:
+        term: The language as a term of `constrain.algebra`.
+        report: For a JSON Schema, what was done with each keyword, in the order read; else empty.
+    """
+
+    def __init__(
+        self,
+        term: Term,
+        description: str,
+        *,
+        report: Sequence[KeywordUse] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self.term = term
+        self.report = tuple(report)
+        self._description = description
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._store: TermStore | None = None
+        self._start = DEAD
+
+    # Sources
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: dict[str, Any] | bool | str,
+        *,
+        style: str | JSONStyle = "canonical",
+        dialect: str | None = None,
+        registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
+        format: str = "assert",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The JSON texts whose value satisfies a schema.
+
+        Args: schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
+            style: "canonical": what a model should write (declared property order, bounded
+            whitespace, minimal escapes, plain numbers); "any": every JSON text whose value
+            satisfies the schema; or a `JSONStyle`. dialect: None (from `$schema`, else draft
+            2020-12), "draft4", "draft6", "draft7", "draft2019-09" or "draft2020-12". registry: A
+            `referencing.Registry` for references that leave the schema. Nothing is ever fetched.
+            format: "assert" or "annotate". limits: Budgets.
+
+        Raises: SchemaError: It is not a valid schema. UnsupportedFeatureError: A keyword cannot be
+            honoured exactly; the message has its JSON pointer. UnsatisfiableError: No value
+            satisfies it. LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.json_schema import from_json_schema
+
+        made = from_json_schema(
+            schema, style=style, dialect=dialect, registry=registry, format=format, limits=limits
+        )
+        shown = schema if isinstance(schema, str) else repr(schema)
+        return cls(
+            made.term,
+            f"Grammar.from_json_schema({_shorten(shown)})",
+            report=made.report,
+            limits=limits,
+        )
+
+    @classmethod
+    def from_regex(
+        cls, pattern: str, *, dialect: str = "python", limits: Limits = DEFAULT_LIMITS
+    ) -> Grammar:
+        r"""The texts that a regular expression matches from first to last character.
+
+        Args:
+            pattern: The expression, e.g. `[a-z]+\d{2,4}`.
+            dialect: "python" (the syntax and meaning of `re`) or "ecma" (ECMA-262 with Unicode).
+            limits: Budgets.
+
+        Raises:
+            RegexSyntaxError: It does not parse; the message has a caret under the place.
+            UnsupportedFeatureError: Back-references and whatever else is no regular language.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.regex import from_regex
+
+        term = from_regex(pattern, dialect, limits=limits)
+        return cls(term, f"Grammar.from_regex({_shorten(repr(pattern))})", limits=limits)
+
+    # Combinations
+
+    def __or__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar(alt((self.term, other.term)), f"({self!r} | {other!r})", limits=self._limits)
+
+    def __add__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar(cat(self.term, other.term), f"({self!r} + {other!r})", limits=self._limits)
+
+    def __and__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        both = f"({self!r} & {other!r})"
+        for side in (self, other):
+            side._require_regular("&")
+        made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
+        if made.is_empty():
+            raise UnsatisfiableError(f"no text is in both: {both}")
+        return made
+
+    def __invert__(self) -> Grammar:
+        from constrain.algebra.utf8 import UTF8
+
+        self._require_regular("~")
+        outside = intersect((UTF8.text, complement(self.term)))
+        made = Grammar(outside, f"~{self!r}", limits=self._limits)
+        if made.is_empty():
+            raise UnsatisfiableError(f"every UTF-8 text is in {self!r}, so nothing is outside it")
+        return made
+
+    def _require_regular(self, operator: str) -> None:
+        rule = find_recursion(self.term, self._limits)
+        if rule is not None:
+            raise UnsupportedFeatureError(
+                f"{operator} needs grammars that do not recurse, and rule {rule.name!r} of "
+                f"{self!r} does",
+                hint="say the condition inside the schema or grammar instead",
+            )
+
+    # Texts
+
+    def accepts(self, text: bytes) -> bool:
+        """Whether the whole of `text` is in the language. Needs no vocabulary.
+
+        Args:
+            text: The bytes; encode a str with UTF-8 first.
+
+        Raises:
+            LimitExceededError: The text reaches more states than the limits allow.
+        """
+        with self._lock:
+            store, state = self._ready()
+            state = store.advance(state, _as_bytes(text))
+            return state != DEAD and store.nullable(state)
+
+    def first_rejection(self, text: bytes) -> Rejection | None:
+        """Where `text` leaves the language, or None if it is in it."""
+        data = _as_bytes(text)
+        with self._lock:
+            store, start = self._ready()
+            state, read = store.advance_until_dead(start, data)
+            at_end = state != DEAD
+            if at_end and store.nullable(state):
+                return None
+            offset = len(data) if at_end else max(read - 1, 0)
+            state = state if at_end else store.advance(start, data[:offset])
+            if state == DEAD:  # the language has no sentence at all
+                return Rejection(0, (), complete=False, at_end=False)
+            expected = tuple(byte_ranges(store.next_bytes(state)))
+            return Rejection(offset, expected, complete=store.nullable(state), at_end=at_end)
+
+    def is_empty(self) -> bool:
+        """Whether no text at all is in the language."""
+        with self._lock:
+            store, start = self._ready()
+            return store.is_empty(start)
+
+    def _ready(self) -> tuple[TermStore, StateId]:
+        if self._store is None:
+            store = TermStore(self._limits)
+            self._start = store.intern(self.term)
+            self._store = store
+        return self._store, self._start
+
+    def __repr__(self) -> str:
+        return self._description
+
+
+def _as_bytes(text: bytes) -> bytes:
+    if isinstance(text, str):
+        raise TypeError("a grammar reads bytes: pass text.encode()")
+    return bytes(text)
+
+
+def _shorten(text: str, width: int = 120) -> str:
+    return text if len(text) <= width else f"{text[: width - 20]}...{text[-17:]}"

@@ -1,0 +1,245 @@
+"""`Matcher`: where one sequence stands, step by step.
+
+A matcher is a list of states, one a step: to roll back is to pop, to fork is to copy the list, and
+all that is costly lies in the automaton it shares with other matchers.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from constrain.algebra.printer import describe_bytes
+from constrain.algebra.store import DEAD, StateId
+from constrain.automaton import Automaton, MaskRow
+from constrain.errors import (
+    DeadEndError,
+    MatchError,
+    RollbackError,
+    SamplingError,
+    TokenRejectedError,
+)
+from constrain.matcher.bitmask import as_numpy_bitmask
+
+__all__ = ["Matcher"]
+
+MAX_JUMP_BYTES = 1 << 16
+"""Longest forced text that one call returns; call again for more."""
+
+
+class Matcher:
+    """One sequence under a grammar. Made by `CompiledGrammar.matcher`.
+
+    Not thread-safe by itself; matchers of one compiled grammar may run in as many threads as you
+    like.
+
+    The law: a token is allowed exactly if the text so far and its bytes begin some sentence of the
+    grammar, and an end token exactly if the text so far is a sentence.
+    """
+
+    __slots__ = ("_automaton", "_eos", "_states", "_terminated", "_width")
+
+    def __init__(self, automaton: Automaton) -> None:
+        self._automaton = automaton
+        self._eos = frozenset(automaton.vocab.eos_token_ids)
+        self._width = automaton.vocab.vocab_size
+        self._states: list[StateId] = [automaton.start]
+        self._terminated = False
+
+    # What may come
+
+    def fill_next_token_bitmask(self, bitmask: Any, row: int = 0) -> bool:  # noqa: ANN401 - NumPy or torch
+        """Write which tokens may come next into one row of `bitmask`.
+
+        Args: bitmask: int32 [batch, >= ceil(vocab_size / 32)] or one row of it, NumPy or torch CPU.
+            Mutated; bits past vocab_size are 0. `constrain.allocate_token_bitmask` makes one. row:
+            The row to write; other rows are left alone.
+
+        Returns:
+            False if every token is allowed, so that the caller may skip this row.
+
+        Raises:
+            MatchError: The sequence has ended.
+            DeadEndError: No token of the vocabulary may come next, not even an end token.
+            SamplingError: The bitmask has the wrong type, dtype or shape.
+            IndexError: There is no such row.
+
+        Cost: a copy of one row in a state that was visited before, else one walk of the vocabulary.
+        """
+        words = as_numpy_bitmask(bitmask)
+        found = self._mask_row()
+        target = words[row] if words.ndim == 2 else words
+        size = found.words.size
+        if target.size == size:
+            target[:] = found.words
+        elif target.size > size:
+            target[:size] = found.words
+            target[size:] = 0
+        else:
+            raise SamplingError(
+                f"the bitmask has {target.size} words a row, and {self._width} tokens need {size}\n"
+                "hint: make it with constrain.allocate_token_bitmask(batch, vocab.vocab_size)"
+            )
+        return found.restricts
+
+    def _mask_row(self) -> MaskRow:
+        if self._terminated:
+            raise MatchError(
+                "the sequence has ended: an end token was accepted, and nothing may follow\n"
+                "hint: stop at is_terminated, or call rollback(1) or reset()"
+            )
+        found = self._automaton.mask_row(self._states[-1])
+        if found.empty:
+            raise DeadEndError(
+                f"no token of the vocabulary may come next after {self.num_steps} steps: the text "
+                f"must go on with "
+                f"{describe_bytes(self._automaton.next_bytes(self._states[-1]))}\n"
+                "hint: the vocabulary lacks tokens for these bytes; check how it was read"
+            )
+        return found
+
+    def find_jump_forward_bytes(self) -> bytes:
+        """The bytes that must come next whatever the model says, `b""` if there is a choice.
+
+        May end inside a character. Nothing moves: to use it, call `accept_bytes`, or accept tokens
+        that spell it. Masks never force a tokenisation, so any tokens that spell it are allowed.
+        """
+        if self._terminated:
+            return b""
+        out = bytearray()
+        state = self._states[-1]
+        automaton = self._automaton
+        while len(out) < MAX_JUMP_BYTES and not automaton.is_accepting(state):
+            choices = automaton.next_bytes(state)
+            if len(choices) != 1:
+                break
+            out += choices
+            state = automaton.after_bytes(state, choices)
+        return bytes(out)
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is a sentence, so that it may end here."""
+        return self._automaton.is_accepting(self._states[-1])
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether an end token was accepted."""
+        return self._terminated
+
+    @property
+    def num_steps(self) -> int:
+        """How many steps may be rolled back: tokens and calls of `accept_bytes`."""
+        return len(self._states) - 1 + self._terminated
+
+    # Moving
+
+    def accept_token(self, token_id: int) -> bool:
+        """Go on by one token, if it is allowed.
+
+        Args:
+            token_id: The token that was sampled; an end token ends the sequence.
+
+        Returns:
+            False if it is not allowed here; then nothing moved.
+
+        Raises:
+            TokenRejectedError: The id is outside 0..vocab_size - 1.
+        """
+        token_id = self._checked(token_id)
+        if self._terminated:
+            return False
+        state = self._states[-1]
+        if token_id in self._eos:
+            self._terminated = self._automaton.is_accepting(state)
+            return self._terminated
+        state = self._automaton.after_token(state, token_id)
+        if state == DEAD:
+            return False
+        self._states.append(state)
+        return True
+
+    def accept_bytes(self, data: bytes) -> bool:
+        """Go on by some bytes, if a sentence begins so; one step for `rollback`.
+
+        Returns:
+            False if not; then nothing moved.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
+        if self._terminated:
+            return not data
+        state = self._automaton.after_bytes(self._states[-1], bytes(data))
+        if state == DEAD:
+            return False
+        self._states.append(state)
+        return True
+
+    def validate_tokens(self, token_ids: Iterable[int]) -> int:
+        """How many of these tokens, from the first, would be accepted in turn. Nothing moves.
+
+        Raises:
+            TokenRejectedError: An id is outside 0..vocab_size - 1.
+        """
+        ids = [self._checked(i) for i in token_ids]
+        if self._terminated:
+            return 0
+        state = self._states[-1]
+        for count, token_id in enumerate(ids):
+            if token_id in self._eos:
+                return count + self._automaton.is_accepting(state)
+            state = self._automaton.after_token(state, token_id)
+            if state == DEAD:
+                return count
+        return len(ids)
+
+    def rollback(self, num_steps: int) -> None:
+        """Undo the last steps.
+
+        Args:
+            num_steps: >= 0; an accepted end token counts as one.
+
+        Raises:
+            RollbackError: There were fewer steps.
+        """
+        if not 0 <= num_steps <= self.num_steps:
+            raise RollbackError(
+                f"cannot roll back {num_steps} steps: {self.num_steps} were taken since the start"
+            )
+        if num_steps and self._terminated:
+            self._terminated = False
+            num_steps -= 1
+        if num_steps:
+            del self._states[-num_steps:]
+
+    def reset(self) -> None:
+        """Back to the start of a sequence."""
+        del self._states[1:]
+        self._terminated = False
+
+    def fork(self) -> Matcher:
+        """An independent matcher at the same place; rolling back reaches as far."""
+        twin = Matcher.__new__(Matcher)
+        twin._automaton = self._automaton
+        twin._eos = self._eos
+        twin._width = self._width
+        twin._states = self._states.copy()
+        twin._terminated = self._terminated
+        return twin
+
+    def _checked(self, token_id: int) -> int:
+        index = operator.index(token_id)
+        if not 0 <= index < self._width:
+            raise TokenRejectedError(
+                f"token id {index} is outside 0..{self._width - 1}, the range of this vocabulary\n"
+                "hint: if the model's logits are wider, pass their width, Vocabulary(vocab_size=)"
+            )
+        return index
+
+    def __repr__(self) -> str:
+        if self._terminated:
+            place = "terminated"
+        else:
+            place = "accepting" if self.is_accepting else "incomplete"
+        return f"Matcher({self._automaton.grammar!r}, steps={self.num_steps}, {place})"

@@ -1,0 +1,303 @@
+"""What each verb of a matcher does, before and after the end."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import constrain
+from constrain import Grammar
+from tests.algebra.strategies import plain_terms
+from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
+
+A, B, AB, EOS, OTHER_EOS = 0, 1, 2, 16, 17
+
+
+def compiled(pattern="(ab)+"):
+    return constrain.compile(Grammar.from_regex(pattern), NASTY)
+
+
+def allowed(matcher):
+    bitmask = constrain.allocate_token_bitmask(1, NASTY.vocab_size)
+    matcher.fill_next_token_bitmask(bitmask)
+    return allowed_ids(bitmask, 0, NASTY.vocab_size)
+
+
+def test_a_rejected_token_moves_nothing():
+    matcher = compiled().matcher()
+    assert not matcher.accept_token(B)
+    assert matcher.num_steps == 0
+    assert matcher.accept_token(A)
+    assert not matcher.accept_token(A)
+    assert matcher.accept_token(B)
+    assert matcher.is_accepting
+
+
+def test_the_end_token_is_accepted_only_at_a_sentence():
+    matcher = compiled().matcher()
+    assert not matcher.accept_token(EOS)
+    assert matcher.accept_token(AB)
+    assert matcher.accept_token(OTHER_EOS)
+    assert matcher.is_terminated
+    assert not matcher.accept_token(AB)
+    assert not matcher.accept_bytes(b"ab")
+    assert matcher.validate_tokens([AB]) == 0
+    assert matcher.find_jump_forward_bytes() == b""
+
+
+def test_a_terminated_matcher_says_so_and_can_go_back():
+    matcher = compiled().matcher()
+    assert matcher.accept_token(AB)
+    assert matcher.accept_token(EOS)
+    with pytest.raises(constrain.MatchError, match="has ended"):
+        allowed(matcher)
+    matcher.rollback(1)
+    assert not matcher.is_terminated
+    assert allowed(matcher) == {0, 4, 2, 3, EOS, OTHER_EOS}
+    matcher.accept_token(EOS)
+    matcher.reset()
+    assert allowed(matcher) == {0, 4, 2, 3}
+
+
+def test_only_end_tokens_when_a_sentence_cannot_grow():
+    matcher = compiled("ab").matcher()
+    assert matcher.accept_bytes(b"ab")
+    assert allowed(matcher) == {EOS, OTHER_EOS}
+
+
+def test_rolling_back_too_far_is_an_error_and_moves_nothing():
+    matcher = compiled().matcher()
+    assert matcher.accept_token(AB)
+    with pytest.raises(constrain.RollbackError, match="2 steps: 1 were"):
+        matcher.rollback(2)
+    with pytest.raises(constrain.RollbackError):
+        matcher.rollback(-1)
+    assert matcher.is_accepting
+
+
+def test_token_ids_out_of_range_are_errors():
+    matcher = compiled().matcher()
+    for bad in (-1, NASTY.vocab_size, 2**40):
+        with pytest.raises(constrain.TokenRejectedError, match=r"outside 0\.\.69"):
+            matcher.accept_token(bad)
+        with pytest.raises(constrain.TokenRejectedError):
+            matcher.validate_tokens([A, bad])
+    with pytest.raises(TypeError):
+        matcher.accept_token("a")
+    assert not matcher.accept_token(
+        NASTY.vocab_size - 1
+    )  # padding: it exists, and is never allowed
+
+
+def test_numpy_integers_are_token_ids():
+    matcher = compiled().matcher()
+    assert matcher.accept_token(np.int64(AB))
+
+
+def test_forced_text_stops_where_there_is_a_choice():
+    matcher = compiled("abb(a|b)|abbb").matcher()
+    assert matcher.find_jump_forward_bytes() == b"abb"
+    assert matcher.num_steps == 0
+    assert matcher.accept_bytes(b"abb")
+    assert matcher.find_jump_forward_bytes() == b""
+    assert compiled("(ab)?").matcher().find_jump_forward_bytes() == b""
+
+
+def test_the_bitmask_must_fit():
+    matcher = compiled().matcher()
+    with pytest.raises(constrain.SamplingError, match="70 tokens need 3"):
+        matcher.fill_next_token_bitmask(np.zeros((1, 2), np.int32))
+    with pytest.raises(constrain.SamplingError, match="int32"):
+        matcher.fill_next_token_bitmask(np.zeros((1, 3), np.int64))
+    with pytest.raises(IndexError):
+        matcher.fill_next_token_bitmask(np.zeros((1, 3), np.int32), row=1)
+    wide = np.full((2, 5), -1, np.int32)
+    matcher.fill_next_token_bitmask(wide, row=1)
+    assert (wide[0] == -1).all()
+    assert (wide[1, 3:] == 0).all()
+
+
+def test_torch_bitmasks_are_filled_in_place():
+    bitmask = constrain.allocate_token_bitmask(2, NASTY.vocab_size, like="torch")
+    compiled().matcher().fill_next_token_bitmask(bitmask, 1)
+    assert allowed_ids(bitmask.numpy(), 1, NASTY.vocab_size) == {0, 4, 2, 3}
+
+
+def test_a_batch_is_its_rows_one_by_one():
+    a, b = compiled().matcher(), compiled("b+").matcher()
+    bitmask = constrain.allocate_token_bitmask(3, NASTY.vocab_size)
+    free = bitmask[1].copy()
+    constrain.fill_next_token_bitmasks([a, None, b], bitmask)
+    assert allowed_ids(bitmask, 0, NASTY.vocab_size) == allowed(a)
+    assert (bitmask[1] == free).all()
+    assert allowed_ids(bitmask, 2, NASTY.vocab_size) == allowed(b)
+
+
+def test_a_batch_names_the_row_that_failed():
+    done = compiled("b").matcher()
+    done.accept_token(B)
+    done.accept_token(EOS)
+    bitmask = constrain.allocate_token_bitmask(2, NASTY.vocab_size)
+    with pytest.raises(constrain.MatchError, match="row 1: "):
+        constrain.fill_next_token_bitmasks([compiled().matcher(), done], bitmask)
+    with pytest.raises(constrain.SamplingError, match="3 matchers"):
+        constrain.fill_next_token_bitmasks([None] * 3, bitmask)
+
+
+def test_a_dead_end_names_the_bytes_that_are_missing():
+    matcher = constrain.compile(Grammar.from_regex("a|xa"), NASTY).matcher()
+    assert matcher.accept_bytes(b"x")
+    assert allowed(matcher) == {0, 4}
+    matcher = constrain.compile(Grammar.from_regex("ax"), NASTY).matcher()
+    assert matcher.accept_token(A)
+    with pytest.raises(constrain.DeadEndError, match="'x'"):
+        allowed(matcher)
+
+
+def test_a_vocabulary_that_cannot_begin_is_an_error():
+    with pytest.raises(constrain.VocabularyError, match="must begin with 'x'"):
+        constrain.compile(Grammar.from_regex("x"), NASTY)
+
+
+def test_an_empty_language_is_an_error():
+    with pytest.raises(constrain.UnsatisfiableError, match="no text"):
+        constrain.compile(Grammar.from_regex("a(?!b)b"), NASTY)
+
+
+def test_compile_wants_a_grammar_and_a_vocabulary():
+    with pytest.raises(TypeError, match="Grammar, not str"):
+        constrain.compile("a+", NASTY)
+    with pytest.raises(TypeError, match="Vocabulary, not list"):
+        constrain.compile(Grammar.from_regex("a"), [b"a"])
+
+
+ids = st.lists(st.integers(0, NASTY.vocab_size - 1), max_size=12)
+
+
+@given(plain_terms, ids, st.data())
+def test_rollback_and_replay_is_the_identity(term, tokens, data):
+    matcher = start(term)
+    if matcher is None:
+        return
+    taken = [i for i in tokens if matcher.accept_token(i)]
+    back = data.draw(st.integers(0, len(taken)))
+    before = describe(matcher)
+    twin = matcher.fork()
+    matcher.rollback(back)
+    for i in taken[len(taken) - back :]:
+        assert matcher.accept_token(i)
+    assert describe(matcher) == before == describe(twin)
+    matcher.reset()
+    assert describe(matcher) == describe(start(term))
+    assert describe(twin) == before
+
+
+@given(plain_terms, ids)
+def test_validating_moves_nothing_and_agrees_with_accepting(term, tokens):
+    matcher = start(term)
+    if matcher is None:
+        return
+    before = describe(matcher)
+    valid = matcher.validate_tokens(tokens)
+    assert describe(matcher) == before
+    for count, i in enumerate(tokens):
+        assert matcher.accept_token(i) == (count < valid) or count > valid
+        if count == valid:
+            break
+
+
+@given(plain_terms, st.lists(st.sampled_from([b"a", b"b", b"\x80", b"\xff"]), max_size=10))
+def test_any_tokenisation_of_an_accepted_text_is_accepted(term, parts):
+    text = b"".join(parts)
+    matcher = start(term)
+    if matcher is None:
+        return
+    whole = matcher.fork()
+    alive = whole.accept_bytes(text)
+    single = {b: i for i, b in enumerate(NASTY.token_bytes) if b and len(b) == 1}
+    one_by_one = matcher.fork()
+    assert all(one_by_one.accept_token(single[bytes([b])]) for b in text) == alive
+    if alive:
+        assert one_by_one.is_accepting == whole.is_accepting
+        greedy, at = matcher.fork(), 0
+        while at < len(text):
+            token = max(
+                (i for i, b in enumerate(NASTY.token_bytes) if b and text.startswith(b, at)),
+                key=lambda i: len(NASTY.token_bytes[i]),
+            )
+            assert greedy.accept_token(token)
+            at += len(NASTY.token_bytes[token])
+        assert greedy.is_accepting == whole.is_accepting
+
+
+def start(term):
+    try:
+        return constrain.compile(Grammar(term, "test"), NASTY).matcher()
+    except (constrain.UnsatisfiableError, constrain.VocabularyError):
+        return None
+
+
+def describe(matcher):
+    """All that can be seen of a matcher's place."""
+    if matcher.is_terminated:
+        return "terminated", matcher.num_steps
+    try:
+        mask = frozenset(allowed(matcher))
+    except constrain.DeadEndError:
+        mask = None
+    return mask, matcher.is_accepting, matcher.num_steps, matcher.find_jump_forward_bytes()
+
+
+def test_rows_are_remembered_and_forgotten_by_bytes():
+    limits = constrain.Limits(max_mask_rows_bytes=4 * 3 * 2)  # two rows
+    grammar = Grammar.from_regex("aaab?|bbbb|abab")
+    small = constrain.compile(grammar, NASTY, limits=limits)
+    large = constrain.compile(grammar, NASTY)
+    for _ in range(2):
+        for text in (b"", b"a", b"aa", b"aaa", b"b", b"bb", b"ab", b"aba"):
+            one, other = small.matcher(), large.matcher()
+            assert one.accept_bytes(text)
+            assert other.accept_bytes(text)
+            assert allowed(one) == allowed(other)
+
+
+def test_one_compiled_grammar_serves_many_threads():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "string", "maxLength": 4}}},
+        "required": ["a"],
+    }
+    grammar = Grammar.from_json_schema(schema)
+    shared = constrain.compile(grammar, JSON)
+    failures = []
+
+    def walk(seed):
+        rng = np.random.default_rng(seed)
+        alone = constrain.compile(grammar, JSON)
+        mine, theirs = alone.matcher(), shared.matcher()
+        bitmasks = constrain.allocate_token_bitmask(2, JSON.vocab_size)
+        try:
+            for _ in range(60):
+                constrain.fill_next_token_bitmasks([mine, theirs], bitmasks)
+                if not (bitmasks[0] == bitmasks[1]).all():
+                    failures.append(seed)
+                choices = sorted(allowed_ids(bitmasks, 0, JSON.vocab_size))
+                token = int(rng.choice(choices))
+                assert mine.accept_token(token)
+                assert theirs.accept_token(token)
+                if mine.is_terminated:
+                    mine.reset()
+                    theirs.reset()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=walk, args=(seed,)) for seed in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
