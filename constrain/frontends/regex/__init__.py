@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from constrain.algebra.terms import Term
 from constrain.algebra.utf8 import UTF8, Alphabet
-from constrain.errors import UnsupportedFeatureError
+from constrain.frontends.regex.assertions import lower_assertions
 from constrain.frontends.regex.ecma_syntax import read_ecma
 from constrain.frontends.regex.nodes import RegexNode, search
 from constrain.frontends.regex.plain import factor, lower_plain
 from constrain.frontends.regex.python_syntax import read_python
+from constrain.frontends.regex.resolve import Resolved
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["RegexNode", "from_regex", "lower", "parse", "search"]
@@ -61,9 +62,10 @@ def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAUL
         UnsupportedFeatureError: An assertion that cannot be honoured exactly.
         LimitExceededError: Assertions inside repeats need too many states.
     """
-    if not node.plain:
-        raise UnsupportedFeatureError("assertions are not there yet")
-    return lower_plain(factor(node), alphabet, {})
+    factored = factor(node)
+    if factored.plain:
+        return lower_plain(factored, alphabet, {})
+    return lower_assertions(Resolved(factored), alphabet, limits)
 
 
 def from_regex(

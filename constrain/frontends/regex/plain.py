@@ -42,18 +42,17 @@ def children(node: RegexNode) -> Sequence[RegexNode]:
 
 
 def postorder(node: RegexNode) -> list[RegexNode]:
-    """Every node of a tree once, parts before wholes."""
-    order: list[RegexNode] = []
-    seen: set[RegexNode] = set()
-    todo = [node]
+    """Every node of a tree once, parts before wholes; nodes may be shared."""
+    order: dict[RegexNode, None] = {}
+    todo = [(node, False)]
     while todo:
-        this = todo.pop()
-        if this not in seen:
-            seen.add(this)
-            order.append(this)
-            todo.extend(children(this))
-    order.reverse()
-    return order
+        this, parts_done = todo.pop()
+        if parts_done:
+            order[this] = None
+        elif this not in order:
+            todo.append((this, True))
+            todo.extend([(c, False) for c in children(this)])
+    return list(order)
 
 
 def lower_plain(node: RegexNode, alphabet: Alphabet, made: dict[RegexNode, Term]) -> Term:

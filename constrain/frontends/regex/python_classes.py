@@ -1,4 +1,4 @@
-"""The character classes and the case folding of Python's `re`, for the Unicode version it runs with.
+"""The character classes and the case folding of `re`, for the Unicode version it runs with.
 
 `re` asks `str.isalnum`, `str.isdecimal` and `str.isspace`, so the sets come from running `re`
 itself over all code points, once and on demand. Case: `re` compares lower-case forms, and treats as

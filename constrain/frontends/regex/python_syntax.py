@@ -139,9 +139,9 @@ class _PythonReader(PatternReader):
             return Anchor(AnchorKind.LINE_START if multiline else AnchorKind.TEXT_START, _NEWLINE)
         if multiline:
             return Anchor(AnchorKind.LINE_END, _NEWLINE)
-        end = Anchor(AnchorKind.TEXT_END)
-        last_newline = concat([chars(_NEWLINE), end])
-        return alternation([end, Look(last_newline, behind=False, negative=False)])
+        # Before the end of the text or before its last newline: nothing else may follow.
+        more = alternation([chars(~_NEWLINE), concat([chars(_NEWLINE), chars(CodepointSet.ANY)])])
+        return Look(more, behind=False, negative=True)
 
     def _boundary(self, this: str) -> RegexNode:
         word = self._category("w")
