@@ -14,8 +14,41 @@ this room is cheap.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+from typing import Any
+
+from constrain.generate.generate import generate
+from constrain.generate.kernels import warmup_kernels
 from constrain.generate.load import load_model
 from constrain.generate.progress import Progress
+from constrain.generate.result import GenerationResult, GenerationTimings
 from constrain.generate.store import MODEL_NAME, fetch_model
+from constrain.generate.stream import BatchStream, TextStream
 
-__all__ = ["MODEL_NAME", "Progress", "fetch_model", "load_model"]
+__all__ = [
+    "MODEL_NAME",
+    "BatchStream",
+    "GenerationResult",
+    "GenerationTimings",
+    "Progress",
+    "TextStream",
+    "fetch_model",
+    "generate",
+    "load_model",
+    "warmup_kernels",
+]
+
+
+class _Room(ModuleType):
+    """This room, callable: `constrain.generate` names the room and the function.
+
+    Which of the two it is depends on what was imported first; so that it does not matter, calling
+    the room calls the function.
+    """
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - see `generate`
+        return generate(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -15,6 +15,7 @@ import inspect
 from typing import Any
 
 from constrain.errors import ModelError
+from constrain.generate.interfaces import Model, Tensor
 from constrain.generate.packages import require
 
 __all__ = ["Forward", "context_length", "logit_width"]
@@ -30,7 +31,7 @@ class Forward:
         pad_token_id: Any id that the model has; it is never attended to.
     """
 
-    def __init__(self, model: Any, prompts: list[list[int]], pad_token_id: int) -> None:  # noqa: ANN401 - any model
+    def __init__(self, model: Model, prompts: list[list[int]], pad_token_id: int) -> None:
         self._model = model
         self._torch = require("torch", "generating text")
         self._takes = _parameters(model)
@@ -43,7 +44,7 @@ class Forward:
         self._ids = self._torch.tensor(ids, device=device)  # [B, T]
         self._attention = self._torch.tensor(seen, device=device)  # [B, T], 0 on padding
 
-    def prefill(self) -> Any:  # noqa: ANN401 - torch.Tensor
+    def prefill(self) -> Tensor:
         """Run the prompts.
 
         Returns:
@@ -52,7 +53,7 @@ class Forward:
         """
         return self._run(self._ids)
 
-    def step(self, tokens: list[int], keep: list[int]) -> Any:  # noqa: ANN401 - torch.Tensor
+    def step(self, tokens: list[int], keep: list[int]) -> Tensor:
         """Append one token to each row that goes on, and drop the others.
 
         Args:
@@ -82,7 +83,7 @@ class Forward:
             # Without a way to drop rows from it, the cache is made again by the next call.
             self._cache = None
 
-    def _run(self, ids: Any) -> Any:  # noqa: ANN401 - torch.Tensor
+    def _run(self, ids: Tensor) -> Tensor:
         inputs = {"input_ids": ids, "attention_mask": self._attention, "use_cache": True}
         inputs[self._cache_name] = self._cache
         positions = (self._attention.cumsum(dim=1) - 1).clamp(min=0)  # [B, T]
@@ -97,7 +98,7 @@ class Forward:
         return outputs.logits[:, -1, :]
 
 
-def logit_width(model: Any) -> int | None:  # noqa: ANN401 - any model
+def logit_width(model: Model) -> int | None:
     """Return how many logits the model gives per position, or None if it does not say.
 
     The output layer says it exactly; the configuration, where there is no such layer to ask.
@@ -110,18 +111,18 @@ def logit_width(model: Any) -> int | None:  # noqa: ANN401 - any model
     return None if size is None else int(size)
 
 
-def context_length(model: Any) -> int | None:  # noqa: ANN401 - any model
+def context_length(model: Model) -> int | None:
     """Return how many tokens the model can hold, or None if it does not say."""
     length = getattr(_text_config(model), "max_position_embeddings", None)
     return int(length) if isinstance(length, int) and length > 0 else None
 
 
-def _text_config(model: Any) -> Any:  # noqa: ANN401 - a transformers configuration
+def _text_config(model: Model) -> Any:  # noqa: ANN401 - a transformers configuration
     config: Any = getattr(model, "config", None)
     return config.get_text_config() if hasattr(config, "get_text_config") else config
 
 
-def _parameters(model: Any) -> frozenset[str]:  # noqa: ANN401 - any model
+def _parameters(model: Model) -> frozenset[str]:
     """Return the names of the arguments that `model(...)` declares; `input_ids` is one."""
     try:
         signature = inspect.signature(model.forward if hasattr(model, "forward") else model)

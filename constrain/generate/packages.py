@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from constrain.errors import BackendUnavailableError
+from constrain.generate.interfaces import Module
 
 __all__ = ["require"]
 
 _EXTRAS = {"torch": "torch", "transformers": "transformers"}
 
 
-def require(module: str, needed_for: str) -> Any:  # noqa: ANN401 - an untyped module
+def require(module: str, needed_for: str) -> Module:
     """Import `module` and return it.
 
     Args:

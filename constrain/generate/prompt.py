@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from constrain.errors import ModelError
+from constrain.generate.interfaces import Tokenizer
 
 __all__ = ["Prompt", "is_batch", "prompt_ids"]
 
@@ -23,7 +23,7 @@ def is_batch(prompt: Prompt | Sequence[Prompt]) -> bool:
     )
 
 
-def prompt_ids(tokenizer: Any, prompt: Prompt) -> list[int]:  # noqa: ANN401 - a tokenizer
+def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
     """Turn one prompt into token ids.
 
     Text is encoded as it stands, with the special tokens that the tokenizer adds by itself (often a
@@ -31,13 +31,20 @@ def prompt_ids(tokenizer: Any, prompt: Prompt) -> list[int]:  # noqa: ANN401 - a
     begins. An empty text becomes the begin token alone, because a model cannot start from nothing.
 
     Raises:
-        ModelError: Messages for a tokenizer without a chat template, or nothing to start from.
+        ModelError: Text without a tokenizer, messages without a chat template, or nothing to start
+            from.
     """
+    has_text = isinstance(prompt, str) or (len(prompt) > 0 and isinstance(prompt[0], Mapping))
+    if has_text and not callable(tokenizer):
+        raise ModelError(
+            f"a prompt of text needs a tokenizer, not {type(tokenizer).__name__}\n"
+            "hint: pass the model's tokenizer, or a list of token ids as the prompt"
+        )
     if isinstance(prompt, str):
         ids = tokenizer(prompt)["input_ids"]
         if not ids and getattr(tokenizer, "bos_token_id", None) is not None:
             ids = [tokenizer.bos_token_id]
-    elif prompt and isinstance(prompt[0], Mapping):
+    elif has_text:
         if not getattr(tokenizer, "chat_template", None):
             raise ModelError(
                 "the prompt is a list of messages, and the tokenizer has no chat template\n"

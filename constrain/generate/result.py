@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FinishReason", "GenerationResult", "GenerationTimings", "percentile"]
+__all__ = ["FinishReason", "GenerationResult", "GenerationTimings"]
 
 FinishReason = Literal["stop", "length"]
 """`stop`: an end token, or a sentence that cannot grow. `length`: a budget of tokens ran out."""
@@ -43,6 +44,17 @@ class GenerationTimings:
         """Tokens of this sequence per second of `decode_s`; 0 where none was drawn."""
         return self.num_tokens / self.decode_s if self.decode_s > 0 else 0.0
 
+    def percentile(
+        self, step: Literal["mask", "accept", "sampler", "forward"], percent: float
+    ) -> float:
+        """Return the smallest duration, in microseconds, that `percent` of the steps do not exceed.
+
+        0 where there was no such step.
+        """
+        values = sorted(getattr(self, f"{step}_us"))
+        rank = math.ceil(len(values) * percent / 100)
+        return float(values[max(0, rank - 1)]) if values else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationResult:
@@ -65,11 +77,3 @@ class GenerationResult:
             json.JSONDecodeError: It spells none: another kind of grammar, or cut by the budget.
         """
         return json.loads(self.text)
-
-
-def percentile(values: tuple[float, ...], percent: float) -> float:
-    """Return the smallest value that `percent` of them do not exceed; 0 if there are none."""
-    if not values:
-        return 0.0
-    rank = -(-len(values) * percent // 100)  # ceiling
-    return sorted(values)[max(0, int(rank) - 1)]

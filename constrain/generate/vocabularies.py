@@ -11,7 +11,9 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from constrain.errors import ModelError
 from constrain.generate.forward import logit_width
+from constrain.generate.interfaces import Model, Tokenizer
 from constrain.vocab import Vocabulary
 
 __all__ = ["end_token_ids", "vocabulary_of"]
@@ -21,7 +23,7 @@ _known: WeakKeyDictionary[Any, dict[_Key, Vocabulary]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:  # noqa: ANN401 - of transformers
+def vocabulary_of(tokenizer: Tokenizer, model: Model = None) -> Vocabulary:
     """Return the vocabulary of `tokenizer`, as wide as the logits of `model`.
 
     Args:
@@ -30,8 +32,14 @@ def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:  # noqa: ANN
             own. None: the tokenizer alone says it.
 
     Raises:
+        ModelError: It is something else.
         VocabularyError: The bytes of a token cannot be told exactly, or no token ends a text.
     """
+    if not hasattr(tokenizer, "eos_token_id"):
+        raise ModelError(
+            f"{type(tokenizer).__name__} is no tokenizer of transformers\n"
+            "hint: pass the model's tokenizer, or vocabulary=constrain.Vocabulary(...)"
+        )
     width = None if model is None else logit_width(model)
     ends = end_token_ids(tokenizer, model)
     added = tuple(sorted(tokenizer.get_added_vocab().items()))
@@ -48,10 +56,11 @@ def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:  # noqa: ANN
             vocabularies[key] = Vocabulary.from_transformers(
                 tokenizer, width, eos_token_ids=ends or None
             )
+        vocabularies[key].trie  # noqa: B018 - built here, so that compiling a grammar does not wait for it
         return vocabularies[key]
 
 
-def end_token_ids(tokenizer: Any, model: Any = None) -> tuple[int, ...]:  # noqa: ANN401 - of transformers
+def end_token_ids(tokenizer: Tokenizer, model: Model = None) -> tuple[int, ...]:
     """Return every id that ends a text, the tokenizer's first; chat models often have several."""
     config = getattr(model, "generation_config", None)
     found: list[int] = []

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import pytest
-from real_model import real_model
 
 from constrain.errors import ModelError
 from constrain.generate.forward import Forward, context_length, logit_width
+from tests.real_model import real_model
 
 torch = pytest.importorskip("torch")
 

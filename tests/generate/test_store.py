@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_model import model_folder, real_model
 
 from constrain.errors import BackendUnavailableError, ModelError
 from constrain.generate import fetch_model, load_model, store
+from tests.real_model import model_folder, real_model
 
 # sha256 over name and bytes of every tensor, sorted by name, as transformers 5.24 read them from
 # the GGUF file.
