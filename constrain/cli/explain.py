@@ -1,0 +1,70 @@
+"""`constrain explain`: what became of a schema or pattern, and what compiling it costs."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import constrain
+from constrain.cli.console import output, write_json
+from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
+
+__all__ = ["explain"]
+
+
+def explain(
+    schema: SchemaOption = None,
+    regex: RegexOption = None,
+    style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Say what was done with each keyword, how every text begins, and what compiling costs.
+
+    It is compiled for a vocabulary of the 256 bytes, so no model is needed.
+    """
+    grammar = read_grammar(schema, regex, style)
+    vocab = constrain.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
+    constrain.warmup()
+    started = time.perf_counter()
+    compiled = constrain.compile(grammar, vocab)
+    compile_ms = (time.perf_counter() - started) * 1e3
+    forced = compiled.matcher().find_jump_forward_bytes()
+    after = grammar.first_rejection(forced)
+    could = ["the end"] if after is None or after.complete else []
+    could += [] if after is None else after.expected
+    keywords = [
+        {"pointer": use.pointer, "keyword": use.keyword, "use": use.use} for use in grammar.report
+    ]
+    if as_json:
+        write_json(
+            {
+                "grammar": repr(grammar),
+                "keywords": keywords,
+                "begins_with": forced.decode("utf-8", "backslashreplace"),
+                "then": could,
+                "compile_ms": compile_ms,
+                "num_terms": compiled.num_terms,
+                "num_bytes": compiled.nbytes,
+            }
+        )
+        return
+    console = output()
+    console.print(Text(repr(grammar)), soft_wrap=True)
+    if keywords:
+        table = Table(box=None, pad_edge=False)
+        for name in ("place", "keyword", "what is done with it"):
+            table.add_column(name, no_wrap=True)
+        for row in keywords:
+            table.add_row(*(Text(value) for value in row.values()))
+        console.print(table)
+    if forced:
+        console.print(Text(f"every text begins with: {forced.decode('utf-8', 'backslashreplace')}"))
+    console.print(Text(f"then comes: {', '.join(could)}"), soft_wrap=True)
+    cost = (
+        f"compiled in {compile_ms:.1f} ms: {compiled.num_terms:,} terms, {compiled.nbytes:,} bytes"
+    )
+    console.print(Text(cost), soft_wrap=True)

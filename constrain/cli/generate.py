@@ -1,0 +1,104 @@
+"""`constrain generate`: one prompt, one grammar, the text on standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import constrain
+from constrain.cli.console import progress_bars, say, write_json
+from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
+from constrain.generate import GenerationResult, load_model, warmup_kernels
+from constrain.generate.interfaces import Tokenizer
+from constrain.generate.prompt import Prompt
+
+__all__ = ["chat_or_text", "generate", "timings_as_json"]
+
+
+def generate(
+    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What to ask the model.")],
+    schema: SchemaOption = None,
+    regex: RegexOption = None,
+    style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="A model folder; the fetched model if absent."),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Give the prompt as it stands, without a chat template.")
+    ] = False,
+    max_new_tokens: Annotated[int, typer.Option(min=0, help="Bound on the tokens drawn.")] = 256,
+    temperature: Annotated[float, typer.Option(help="0 takes the most probable token.")] = 1.0,
+    top_p: Annotated[float, typer.Option(help="Keep this share of the probability.")] = 1.0,
+    top_k: Annotated[int, typer.Option(help="Keep this many tokens; 0 keeps all.")] = 0,
+    min_p: Annotated[
+        float, typer.Option(help="Keep tokens this likely beside the likeliest.")
+    ] = 0.0,
+    seed: Annotated[int | None, typer.Option(help="Draw the same text again.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON object with figures.")
+    ] = False,
+) -> None:
+    """Let a model write text that fits a JSON Schema or a regex; exit code 1 if it was cut."""
+    grammar = read_grammar(schema, regex, style)
+    params = constrain.SamplingParams(
+        temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed
+    )
+    with progress_bars() as progress:
+        loaded, tokenizer = load_model(model, progress)
+        warmup_kernels(progress)
+    stream = constrain.generate(
+        loaded,
+        tokenizer,
+        prompt if raw else chat_or_text(tokenizer, prompt),
+        grammar=grammar,
+        params=params,
+        max_new_tokens=max_new_tokens,
+        stream=True,
+    )
+    if not as_json:
+        for piece in stream:
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+        sys.stdout.write("\n")
+    result = stream.result
+    if as_json:
+        write_json(
+            {
+                "text": result.text,
+                "finish_reason": result.finish_reason,
+                "token_ids": list(result.token_ids),
+                "timings": timings_as_json(result),
+            }
+        )
+    if result.finish_reason == "length":
+        say(f"the text was cut after {result.timings.num_tokens} tokens", "yellow")
+        say("hint: raise --max-new-tokens, or bound the lengths in the schema", "cyan")
+        raise typer.Exit(1)
+
+
+def chat_or_text(tokenizer: Tokenizer, text: str) -> Prompt:
+    """Return `text` as a user's message if the tokenizer has a chat template, else as it stands."""
+    has_template = bool(getattr(tokenizer, "chat_template", None))
+    return [{"role": "user", "content": text}] if has_template else text
+
+
+def timings_as_json(result: GenerationResult) -> dict[str, float | int]:
+    """Return the figures of a result, flat, with units in the names."""
+    timings = result.timings
+    return {
+        "num_prompt_tokens": timings.num_prompt_tokens,
+        "num_tokens": timings.num_tokens,
+        "vocabulary_s": timings.vocabulary_s,
+        "compile_s": timings.compile_s,
+        "first_mask_s": timings.first_mask_s,
+        "prefill_s": timings.prefill_s,
+        "mask_p50_us": timings.percentile("mask", 50),
+        "mask_p99_us": timings.percentile("mask", 99),
+        "sampler_p50_us": timings.percentile("sampler", 50),
+        "accept_p50_us": timings.percentile("accept", 50),
+        "forward_p50_us": timings.percentile("forward", 50),
+        "tokens_per_second": timings.tokens_per_second,
+    }
