@@ -38,7 +38,7 @@ __all__ = ["apply_bitmask", "empty_rows"]
 def apply_bitmask(
     logits: npt.NDArray[Any] | torch.Tensor,
     bitmask: npt.NDArray[np.int32] | torch.Tensor,
-    rows: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64] | None = None,
 ) -> None:
     """Mask the rows of `logits` that `rows` names, in place.
 
@@ -47,10 +47,12 @@ def apply_bitmask(
             Mutated.
         bitmask: [n, W], int32, 1 = allowed, rows contiguous. On the CPU, or a tensor on the device
             of the logits.
-        rows: [n], int64, each in 0..B-1.
+        rows: [n], int64, distinct, each in 0..B-1. None for 0, 1, ..., n-1.
 
     Cost: reads the bitmask once and writes only what is forbidden.
     """
+    if rows is None:
+        rows = np.arange(bitmask.shape[0], dtype=np.int64)
     if is_tensor(logits) and logits.device.type != "cpu":
         _apply_on_device(logits, bitmask, rows)
         return
