@@ -170,7 +170,7 @@ class _Equations:
         return order, heads
 
     def _solve(self, order: list[Config], heads: dict[Config, bool]) -> dict[Config, Term]:
-        nullable = self._nullable(order)
+        nullable = self._nullable()
         bodies: dict[Config, Term] = {}
         made: dict[Config, Term] = {}
         for head, alone in heads.items():
@@ -202,14 +202,24 @@ class _Equations:
             return ahead
         return rest if ahead is text else intersect((rest, ahead))
 
-    def _nullable(self, order: list[Config]) -> dict[Config, bool]:
-        """Whether each language has the empty text, which never rests on a cycle."""
+    def _nullable(self) -> dict[Config, bool]:
+        """Whether each language has the empty text.
+
+        That rests on configurations reached without reading anything, and no cycle is among those.
+        """
         done: dict[Config, bool] = {}
-        for config in order:
-            equation = self._all[config]
-            done[config] = (
+        todo = list(self._all)
+        while todo:
+            equation = self._all[todo[-1]]
+            first = [t for p, t in equation.edges if p.nullable]
+            both = [c for rest, _, ahead in equation.conjunctions for c in (rest, ahead)]
+            missing = [c for c in (*first, *both) if c not in done]
+            if missing:
+                todo.extend(missing)
+                continue
+            done[todo.pop()] = (
                 equation.empty
-                or any(p.nullable and done[t] for p, t in equation.edges)
+                or any(done[t] for t in first)
                 or any(done[r] and done[a] != neg for r, neg, a in equation.conjunctions)
             )
         return done

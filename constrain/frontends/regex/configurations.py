@@ -69,12 +69,14 @@ class Cell:
 
     Attributes:
         node: None at the end: of the text (`_END`), of a lookahead (`_TAIL`: anything may follow),
-        of a
-            lookbehind (`_MARK`).
-        lo, hi: Of a `Repeat`: the counts that are left. Of a `Concat`: lo is the first part that is
-        left. inside: In a loop or a followed lookahead: lookaheads become obligations, not
-        intersections. left: The bits of the left memory that may be asked for before a code point
-        is read. behind: The long lookbehinds that may be asked for at any time, a bit each.
+            of a lookbehind (`_MARK`).
+        lo: Of a `Repeat`, the least count that is left; of a `Concat`, the first part that is left.
+        hi: Of a `Repeat`, the greatest count that is left.
+        next: What comes after `node`; None at an end.
+        inside: In a loop or a followed lookahead: lookaheads become obligations, not
+            intersections.
+        left: Bits of the left memory that may be asked for before a code point is read.
+        behind: Long lookbehinds that may be asked for at any time, a bit each.
     """
 
     __slots__ = ("behind", "hi", "inside", "left", "lo", "next", "node")

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from constrain.algebra.codepoints import CodepointSet
 from constrain.frontends.regex.nodes import Anchor, AnchorKind, RegexNode, chars
 from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
+from constrain.frontends.regex.unicode_properties import property_set
 from constrain.limits import Limits
 
 __all__ = ["read_ecma"]
@@ -44,7 +45,8 @@ _SPACE: Final = CodepointSet.from_ranges(
 )
 _CLASSES: Final = {"d": _DIGIT, "w": _WORD, "s": _SPACE, "D": ~_DIGIT, "W": ~_WORD, "S": ~_SPACE}
 _BRACES: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
-_GROUP_NAME: Final = re.compile(r"[^\W\d][\w]*|[$_\w]+")
+_PROPERTY: Final = re.compile(r"\{([A-Za-z_]+)(?:=([A-Za-z_]+))?\}")
+_NO_PROPERTY: Final = ("Changes_When_NFKC_Casefolded", "CWKCF")
 
 _LOOKS: Final = {
     ":": GroupKind.PLAIN,
@@ -223,7 +225,28 @@ class _EcmaReader(PatternReader):
         return high
 
     def _property(self, this: str, start: int) -> CodepointSet:
-        raise self.unsupported("no properties yet", start, self.at)
+        """The set of `\\p{...}` or `\\P{...}`; `at` is after the letter."""
+        written = _PROPERTY.match(self.source, self.at)
+        if written is None:
+            raise self.error(
+                f"invalid escape \\{this}: a property is needed",
+                start,
+                self.at,
+                hint=f"write \\{this}{{Lu}}, \\{this}{{Script=Greek}} or the like",
+            )
+        self.at = written.end()
+        name, value = written.groups()
+        if name in _NO_PROPERTY:
+            raise self.unsupported(f"the property {name} is not in the tables", start, self.at)
+        points = property_set(name, value)
+        if points is None:
+            raise self.error(
+                f"ECMA-262 knows no property {written.group()}",
+                start,
+                self.at,
+                hint="names are spelled as in Unicode: \\p{Lu}, \\p{Letter}, \\p{Script=Greek}",
+            )
+        return ~points if this == "P" else points
 
     # Classes.
 

@@ -17,6 +17,7 @@ from typing import Final
 from constrain.algebra.codepoints import CodepointSet
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.regex.nodes import (
+    EMPTY_TEXT,
     Alternation,
     Anchor,
     AnchorKind,
@@ -164,6 +165,8 @@ class Resolved:
     def _look(self, body: RegexNode, behind: bool, negative: bool) -> RegexNode:
         if body.max_width == 0 and not negative:
             return body  # it reads nothing, so it says the same by itself
+        if body.plain and body.nullable:  # it holds everywhere: the empty text matches
+            return Chars(CodepointSet.NONE) if negative else EMPTY_TEXT
         if not behind or body.max_width == 0:
             return Look(body, behind=False, negative=negative)
         members = body.members if isinstance(body, Alternation) else (body,)
