@@ -1,0 +1,58 @@
+"""The whole way from a schema to a term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from constrain.algebra.terms import Term
+from constrain.errors import UnsatisfiableError
+from constrain.frontends.json_schema.emptiness import Emptiness
+from constrain.frontends.json_schema.lower import Lowering
+from constrain.frontends.json_schema.meaning import Meaning
+from constrain.frontends.json_schema.read import read_schema
+from constrain.frontends.json_schema.refs import KeywordUse, Source
+from constrain.frontends.json_schema.style import JSONStyle, resolve_style
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["SchemaGrammar", "from_json_schema"]
+
+
+class SchemaGrammar:
+    """What a schema became.
+
+    Attributes:
+        term: The texts whose value satisfies it.
+    """
+
+    def __init__(self, term: Term, source: Source) -> None:
+        self.term = term
+        self._source = source
+
+    @property
+    def report(self) -> Sequence[KeywordUse]:
+        """What is done with each keyword that can be reached, in the order read."""
+        return tuple(self._source.uses())
+
+
+def from_json_schema(
+    schema: dict[str, Any] | bool | str,
+    *,
+    style: str | JSONStyle = "canonical",
+    dialect: str | None = None,
+    registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
+    format: str = "assert",
+    limits: Limits = DEFAULT_LIMITS,
+) -> SchemaGrammar:
+    """The JSON texts whose value satisfies a schema."""
+    how = resolve_style(style)
+    if format not in ("assert", "annotate"):
+        raise ValueError(f"format must be 'assert' or 'annotate', not {format!r}")
+    root = read_schema(schema, limits)
+    source = Source(root, dialect, registry, limits)
+    meaning = Meaning(source, limits, asserts_formats=format == "assert")
+    emptiness = Emptiness(meaning)
+    expr = meaning.expr(root)
+    if not emptiness.has_value(expr):
+        raise UnsatisfiableError("no value satisfies the schema", pointer="#")
+    return SchemaGrammar(Lowering(meaning, emptiness, how).text(expr), source)

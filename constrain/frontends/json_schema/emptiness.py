@@ -1,0 +1,107 @@
+"""Which expressions have a value at all: the least fixpoint over the shapes that matter.
+
+Whether an array or object shape is empty depends on whether the expressions of its items and
+members are, and a recursive schema goes round in a circle. So all expressions involved start as
+empty, and each is looked at again when one that it asked about turns out not to be, until nothing
+changes. What is empty then stays empty: `{"$ref": "#"}` under a required property has no finite
+value.
+
+Only what is needed is asked: an object without required members is not empty whatever its
+properties say. Numbers and strings are decided by their own rooms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
+from constrain.frontends.json_schema.meaning import Meaning
+from constrain.frontends.json_schema.object import ObjectShape, value_of
+
+__all__ = ["Emptiness"]
+
+Ask = Callable[[Expr], bool]
+
+
+class Emptiness:
+    """Decides which expressions and shapes of one schema have values.
+
+    Args:
+        meaning: The sets of its expressions.
+    """
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+        self._known: dict[Expr, bool] = {TRUE: True, FALSE: False}
+        self._arrays: dict[ArrayShape, bool] = {}
+        self._objects: dict[ObjectShape, bool] = {}
+
+    def has_value(self, expr: Expr) -> bool:
+        """Whether some value is in an expression."""
+        known = self._known
+        if expr in known:
+            return known[expr]
+        believed: dict[Expr, bool] = {expr: False}
+        asked_by: dict[Expr, set[Expr]] = {}
+        todo = [expr]
+        while todo:
+            e = todo.pop()
+            if believed[e]:
+                continue
+
+            def ask(other: Expr, asker: Expr = e) -> bool:
+                answer = known.get(other)
+                if answer is not None:
+                    return answer
+                asked_by.setdefault(other, set()).add(asker)
+                if other not in believed:
+                    believed[other] = False
+                    todo.append(other)
+                return believed[other]
+
+            if self._expr_has_value(e, ask):
+                believed[e] = True
+                todo.extend(asked_by.pop(e, ()))
+        known.update(believed)
+        return known[expr]
+
+    def array_has_value(self, shape: ArrayShape) -> bool:
+        """Whether some array is in a shape."""
+        found = self._arrays.get(shape)
+        if found is None:
+            found = self._arrays[shape] = self._array(shape, self.has_value)
+        return found
+
+    def object_has_value(self, shape: ObjectShape) -> bool:
+        """Whether some object is in a shape."""
+        found = self._objects.get(shape)
+        if found is None:
+            found = self._objects[shape] = self._object(shape, self.has_value)
+        return found
+
+    def _expr_has_value(self, expr: Expr, ask: Ask) -> bool:
+        values = self._meaning.shapes(expr)
+        if values.null or values.booleans or values.numbers or values.strings:
+            return True
+        return any(self._array(s, ask) for s in values.arrays) or any(
+            self._object(s, ask) for s in values.objects
+        )
+
+    def _array(self, shape: ArrayShape, ask: Ask) -> bool:
+        if shape.counters:
+            items = self._meaning.items(shape)
+            return items.can_finish(items.start(), ask)
+        if not all(ask(expr) for expr in shape.prefix[: shape.lo]):
+            return False
+        return shape.lo <= len(shape.prefix) or ask(shape.rest)
+
+    def _object(self, shape: ObjectShape, ask: Ask) -> bool:
+        meaning = self._meaning
+        if not shape.some and not shape.lo:
+            return all(
+                ask(value_of(shape, key, meaning.table, meaning.strings)) for key in shape.required
+            )
+        members = meaning.members(shape)
+        pending = frozenset(range(len(members.obligations)))
+        return members.can_finish(members.named, pending, 0, ask)

@@ -1,0 +1,124 @@
+"""What items an array shape lets through, step by step, where counters watch their values.
+
+A position is how many items there were, as far as it matters, and what each counter has seen. For
+the next item the values split by the counters: in what a counter counts, or not. A counter without
+upper bound needs no "not": whether to count an item for it is a free choice, which makes no text
+more or less acceptable.
+
+Arrays without counters need none of this: see `lower_array`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
+from constrain.limits import Limits
+
+__all__ = ["Items", "Position"]
+
+_STEP_CHARGE: Final = 100
+"""Nodes that a step of the search counts as against `max_source_nodes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Between two items.
+
+    Attributes:
+        index: How many items there were; saturated where more make no difference.
+        counts: What each counter has seen; saturated likewise.
+    """
+
+    index: int
+    counts: tuple[int, ...]
+
+
+class Items:
+    """The items of one array shape."""
+
+    def __init__(self, shape: ArrayShape, table: Exprs, limits: Limits) -> None:
+        self.shape = shape
+        self._table = table
+        self._limits = limits
+        self._counters = sorted(shape.counters, key=lambda c: (c.expr.serial, c.start))
+        starts = [c.start for c in self._counters]
+        steady = max([len(shape.prefix), shape.lo, *starts])
+        self._last = steady if shape.hi is None else max(steady, shape.hi)
+        self._steady = max([len(shape.prefix), *starts])
+
+    def start(self) -> Position:
+        """Before the first item."""
+        return Position(0, (0,) * len(self._counters))
+
+    def complete(self, at: Position) -> bool:
+        """Whether the array may end here."""
+        return at.index >= self.shape.lo and all(
+            seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True)
+        )
+
+    def moves(self, at: Position) -> Iterator[tuple[Expr, Position]]:
+        """What the next item may be in, and the position after it. May have no value, or no end."""
+        shape = self.shape
+        if shape.hi is not None and at.index >= shape.hi:
+            return
+        cells: list[tuple[Expr, tuple[int, ...]]] = [(shape.item(at.index), ())]
+        for seen, counter in zip(at.counts, self._counters, strict=True):
+            watched = at.index >= counter.start and (counter.hi is not None or seen < counter.lo)
+            split = []
+            for expr, counts in cells:
+                if not watched:
+                    split.append((expr, (*counts, seen)))
+                    continue
+                if counter.hi is None or seen < counter.hi:
+                    inside = self._table.all_of((expr, counter.expr))
+                    split.append((inside, (*counts, seen + 1)))
+                outside = expr
+                if counter.hi is not None:
+                    outside = self._table.all_of((expr, counter.expr.dual))
+                split.append((outside, (*counts, seen)))
+            cells = [(expr, counts) for expr, counts in split if expr is not FALSE]
+        index = min(at.index + 1, self._last)
+        for expr, counts in cells:
+            yield expr, Position(index, counts)
+
+    def can_finish(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
+        """Whether items can be added so that the array may end.
+
+        Cost: a search over positions, cut short where only more items of a harmless kind are
+            missing.
+
+        Raises:
+            LimitExceededError: It passes the budget.
+        """
+        seen = {at}
+        level = [at]
+        while level:
+            after = []
+            for position in level:
+                if self.complete(position) or self._can_pad(position, has_value):
+                    return True
+                for expr, target in self.moves(position):
+                    if target not in seen and has_value(expr):
+                        seen.add(target)
+                        after.append(target)
+            level = after
+            self._limits.check(
+                "max_source_nodes",
+                len(seen) * _STEP_CHARGE,
+                "deciding which items meet the counts of an array",
+            )
+        return False
+
+    def _can_pad(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
+        """Whether only items are missing, and any number of some kind of item can be added."""
+        if at.index < self._steady or not all(
+            seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True)
+        ):
+            return False
+        return any(
+            target.counts == at.counts and has_value(expr) for expr, target in self.moves(at)
+        )

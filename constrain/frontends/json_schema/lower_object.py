@@ -1,0 +1,244 @@
+"""Objects to terms: a rule for each state that a text reaches.
+
+A state is which members can still come, which obligations are not met yet, and how many members
+there were as far as it matters. In declared order the members left are those from an index on; in
+any order they are a set of bits, and only the sets that texts reach are made, never all 2^n. Keys
+that the schema names are excluded from the others, in every spelling, so they cannot come twice.
+Other keys can, see `check`.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, literal, repeat
+from constrain.frontends.json_schema.expr import Expr
+from constrain.frontends.json_schema.lower import Lowering
+from constrain.frontends.json_schema.members import Region
+from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
+from constrain.frontends.json_schema.text import QUOTE
+
+__all__ = ["object_term"]
+
+_CHUNK = 64
+"""Members that one rule offers in declared order; a rule that states share has the others."""
+
+
+def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
+    """Every spelling of every object of a shape that has one."""
+    return cat(literal(b"{"), _Members(shape, lowering).start())
+
+
+class _State(NamedTuple):
+    """Between two members.
+
+    Attributes:
+        left: Declared order: index of the first key that may come. Any order: bits of the keys
+            used.
+        pending: Obligations not met.
+        members: How many there were, if it matters; saturated.
+        first: There was no member yet.
+    """
+
+    left: int
+    pending: frozenset[int]
+    members: int
+    first: bool
+
+
+class _Members:
+    def __init__(self, shape: ObjectShape, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._members = lowering.meaning.members(shape)
+        self._has_value = lowering.emptiness.has_value
+        self._keys = [k for k, expr in self._members.named.items() if self._has_value(expr)]
+        self._required = [k in self._members.required for k in self._keys]
+        self._required_bits = sum([1 << i for i, needed in enumerate(self._required) if needed])
+        self._in_order = lowering.style.property_order == "declared"
+        self._regions = [
+            (region, key_term)
+            for region in self._members.regions
+            if self._has_value(region.value)
+            and (key_term := self._region_keys(region)) is not EMPTY
+        ]
+        self._counts = self._members.lo > 0 or self._members.hi is not None
+        self._plain = not self._counts and not self._members.obligations
+        self._rules: dict[_State, Rule] = {}
+        self._offers: dict[int, Rule] = {}
+        self._other_member: Term | None = None
+
+    def start(self) -> Term:
+        """What follows the opening brace."""
+        pending = frozenset(range(len(self._members.obligations)))
+        return self._after(_State(0, pending, 0, True))
+
+    def _after(self, state: _State) -> Term:
+        """What follows in a state from which the object can be completed."""
+        if self._only_others(state):
+            return self._others(state)
+        found = self._rules.get(state)
+        if found is None:
+            found = self._rules[state] = Rule("members", lambda: self._body(state))
+        return found
+
+    def _only_others(self, state: _State) -> bool:
+        """Whether only keys that nobody names can come, and only the count is to be met."""
+        if state.pending:
+            return False
+        if self._in_order:
+            return state.left == len(self._keys)
+        return state.left == (1 << len(self._keys)) - 1
+
+    def _others(self, state: _State) -> Term:
+        """Members with other keys, as one counted repeat, and the end."""
+        layout, members = self._lowering.layout, self._members
+        close = cat(layout.before_close, literal(b"}"))
+        least = max(members.lo - state.members, 0)
+        most = None if members.hi is None else members.hi - state.members
+        member = self._other()
+        if member is EMPTY:
+            most = 0
+        empty = cat(layout.inside_empty, literal(b"}")) if least == 0 else EMPTY
+        if not state.first:
+            if most == 0:
+                return close
+            return cat(repeat(cat(layout.separator, member), least, most), close)
+        if most == 0:
+            return empty
+        more = repeat(
+            cat(layout.separator, member), max(least - 1, 0), None if most is None else most - 1
+        )
+        return alt((empty, cat(layout.after_open, member, more, close)))
+
+    def _other(self) -> Term:
+        """One member whose key nobody names."""
+        if self._other_member is None:
+            self._other_member = alt(
+                [self._member(key, region.value) for region, key in self._regions]
+            )
+        return self._other_member
+
+    def _body(self, state: _State) -> Term:
+        layout = self._lowering.layout
+        parts = []
+        if self._complete(state):
+            space = layout.inside_empty if state.first else layout.before_close
+            parts.append(cat(space, literal(b"}")))
+        lead = layout.after_open if state.first else layout.separator
+        parts.append(cat(lead, self._offered(state)))
+        return alt(parts)
+
+    def _complete(self, state: _State) -> bool:
+        if state.pending or state.members < self._members.lo:
+            return False
+        if self._in_order:
+            return not any(self._required[state.left :])
+        return state.left & self._required_bits == self._required_bits
+
+    # The next member
+
+    def _offered(self, state: _State) -> Term:
+        """Every member that may come next, and what follows it."""
+        if self._in_order:
+            if self._plain and len(self._keys) - state.left > _CHUNK:
+                return self._offer(state.left)
+            return alt(self._named_in_order(state, len(self._keys)))
+        parts = []
+        for i in range(len(self._keys)):
+            if not state.left >> i & 1:
+                parts += self._named(state, i, state.left | 1 << i)
+        return alt(parts + self._any_other(state))
+
+    def _offer(self, index: int) -> Term:
+        """Members from an index on, where nothing but the index matters; the last ones by a rule."""
+        found = self._offers.get(index)
+        if found is None:
+
+            def body() -> Term:
+                state = _State(index, frozenset(), 0, False)
+                stop = min(index + _CHUNK, len(self._keys))
+                parts = self._named_in_order(state, stop)
+                if not any(self._required[index:stop]) and stop < len(self._keys):
+                    parts.append(self._offer(stop))
+                return alt(parts)
+
+            found = self._offers[index] = Rule("members", body)
+        return found
+
+    def _named_in_order(self, state: _State, stop: int) -> list[Term]:
+        parts: list[Term] = []
+        for i in range(state.left, stop):
+            parts += self._named(state, i, i + 1)
+            if self._required[i]:
+                return parts
+        if stop == len(self._keys):
+            parts += self._any_other(state._replace(left=stop))
+        return parts
+
+    def _named(self, state: _State, index: int, left: int) -> list[Term]:
+        key = self._keys[index]
+        spelled = self._lowering.alphabet.spell_run([ord(c) for c in key])
+        return self._ways(state, left, spelled, self._members.named[key], self._members.meets(key))
+
+    def _any_other(self, state: _State) -> list[Term]:
+        parts: list[Term] = []
+        for region, key in self._regions:
+            parts += self._ways(state, state.left, key, region.value, region.meets)
+        return parts
+
+    def _ways(
+        self, state: _State, left: int, key: Term, value: Expr, meets: frozenset[int]
+    ) -> list[Term]:
+        """A member, for each choice of obligations that it is to meet."""
+        count = self._counted(state.members)
+        if count is None:
+            return []
+        useful = sorted(state.pending & meets)
+        ways = []
+        for size in range(len(useful) + 1):
+            for chosen in combinations(useful, size):
+                table = self._members.table
+                wanted = [self._members.obligations[i].value for i in chosen]
+                expr = table.all_of([value, *wanted])
+                after = _State(left, state.pending - set(chosen), count, False)
+                if self._has_value(expr) and self._can_finish(after):
+                    ways.append(cat(self._member(key, expr), self._after(after)))
+        return ways
+
+    def _counted(self, count: int) -> int | None:
+        """The count after one more member, saturated; None if there may be no more."""
+        if not self._counts:
+            return 0
+        if self._members.hi is not None:
+            return count + 1 if count < self._members.hi else None
+        return min(count + 1, self._members.lo)
+
+    def _can_finish(self, state: _State) -> bool:
+        if self._plain:
+            return True
+        if self._in_order:
+            left = self._keys[state.left :]
+        else:
+            left = [k for i, k in enumerate(self._keys) if not state.left >> i & 1]
+        return self._members.can_finish(left, state.pending, state.members, self._has_value)
+
+    # Spelling
+
+    def _member(self, key: Term, value: Expr) -> Term:
+        lowering = self._lowering
+        return cat(QUOTE, key, QUOTE, lowering.layout.colon, lowering.value(value))
+
+    def _region_keys(self, region: Region) -> Term:
+        """Every spelling of every key of a region, without quotes."""
+        strings, names = self._lowering.meaning.strings, self._members.names
+        parts = []
+        for keys in region.keys:
+            taken = names
+            if keys != ANY_STRING:
+                taken = frozenset([k for k in names if strings.contains(keys, k)])
+            left = strings.intersect(keys, StringShape(out=taken)) if taken else keys
+            if not strings.is_empty(left):
+                parts.append(shape_term(left, self._lowering.alphabet))
+        return alt(parts)

@@ -1,0 +1,453 @@
+"""What a schema node means: its keywords as one set of values, kind by kind.
+
+Every keyword speaks of one kind of value and lets the others pass; keywords side by side are an
+"and". Keywords that apply subschemas to the same value (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`,
+`if`, `dependent...`) are the set operations of the same name. Subschemas of members and items stay
+expressions.
+
+Nothing here recurses: the sets of subschemas in place are made first, with a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Final
+
+from constrain.algebra.terms import Term
+from constrain.algebra.utf8 import Alphabet
+from constrain.errors import GrammarError
+from constrain.frontends.json_schema import number
+from constrain.frontends.json_schema.array import ArrayCounter, ArrayShape, fixed
+from constrain.frontends.json_schema.array import tidy as tidy_array
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.items import Items
+from constrain.frontends.json_schema.members import Members
+from constrain.frontends.json_schema.number import ANY_NUMBER, INTEGER
+from constrain.frontends.json_schema.object import KeySet, ObjectShape
+from constrain.frontends.json_schema.object import tidy as tidy_object
+from constrain.frontends.json_schema.read import JSON, Frozen, exact, freeze
+from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
+from constrain.frontends.json_schema.string import ANY_STRING, Language, StringSets, StringShape
+from constrain.frontends.regex import lower, parse, search
+from constrain.limits import Limits
+
+__all__ = ["Const", "Meaning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A node that is one value, out of `enum` or `const`; equal for equal values."""
+
+    frozen: Frozen
+
+
+_KIND_OF_TYPE: Final = {
+    "null": ShapeSet(null=True),
+    "boolean": ShapeSet(booleans=frozenset((False, True))),
+    "integer": ShapeSet(numbers=(INTEGER,)),
+    "number": ShapeSet(numbers=(ANY_NUMBER,)),
+    "string": ShapeSet(strings=(ANY_STRING,)),
+    "array": ShapeSet(arrays=EVERYTHING.arrays),
+    "object": ShapeSet(objects=EVERYTHING.objects),
+}
+
+_PROBE_DEPTH: Final = 2
+"""Levels of members that are looked at to see that two branches of a `oneOf` are disjoint."""
+
+
+class Meaning:
+    """The sets of values of one schema's nodes and expressions, made when asked for and remembered.
+
+    Args:
+        source: The nodes.
+        limits: Budgets.
+        asserts_formats: `format` is enforced.
+
+    Attributes:
+        table: The expressions.
+        strings: The string sets.
+        delicate: A keyword occurs that needs all shapes to be looked at before it is known whether
+            they can be honoured.
+    """
+
+    def __init__(self, source: Source, limits: Limits, *, asserts_formats: bool) -> None:
+        self.table = Exprs()
+        self.strings = StringSets(limits)
+        self._sets = Shapes(self.table, self.strings, limits)
+        self._source = source
+        self._asserts_formats = asserts_formats
+        self._limits = limits
+        self._languages: dict[str, Language] = {}
+        self._made: dict[Expr, ShapeSet] = {TRUE: EVERYTHING, FALSE: NOTHING}
+        self._members: dict[ObjectShape, Members] = {}
+        self._probing = 0
+
+    def expr(self, schema: JSON) -> Expr:
+        """The expression of a subschema: an object or a boolean."""
+        if isinstance(schema, dict):
+            return self._node_expr(self._source.node(schema))
+        return TRUE if schema else FALSE
+
+    def _node_expr(self, node: Node) -> Expr:
+        return TRUE if node.silent else self.table.literal(node)
+
+    def shapes(self, expr: Expr) -> ShapeSet:
+        """The set of values of an expression."""
+        todo = [expr]
+        while todo:
+            e = todo[-1]
+            if e in self._made:
+                todo.pop()
+                continue
+            missing = [d for d in self._parts(e) if d not in self._made]
+            if missing:
+                todo += missing
+                continue
+            todo.pop()
+            self._made[e] = self._make(e)
+        return self._made[expr]
+
+    def members(self, shape: ObjectShape) -> Members:
+        """The keys of an object shape, cut into parts."""
+        found = self._members.get(shape)
+        if found is None:
+            found = Members(shape, self.table, self.strings, self._limits)
+            self._members[shape] = found
+        return found
+
+    def items(self, shape: ArrayShape) -> Items:
+        """The items of an array shape with counters."""
+        return Items(shape, self.table, self._limits)
+
+    def _parts(self, expr: Expr) -> Sequence[Expr]:
+        """The expressions whose sets must be there before that of `expr` can be made."""
+        if expr.op in ("and", "or"):
+            return expr.parts
+        if expr.op == "not":
+            return (expr.dual,)
+        node = expr.node
+        return self._in_place(node) if isinstance(node, Node) else ()
+
+    def _in_place(self, node: Node) -> list[Expr]:
+        """The subschemas of a node that apply to the same value, or to its keys."""
+        found = []
+        if node.target is not None:
+            found.append(self._target(node.target))
+        for name in ("allOf", "anyOf", "oneOf"):
+            found += [self.expr(s) for s in node.get(name) or ()]
+        for name in ("not", "if", "propertyNames"):
+            if (schema := node.get(name)) is not None:
+                found.append(self.expr(schema))
+        if node.get("if") is not None:
+            found += [self.expr(s) for n in ("then", "else") if (s := node.get(n)) is not None]
+        for name in ("dependentSchemas", "dependencies"):
+            dependent = node.get(name) or {}
+            found += [self.expr(s) for s in dependent.values() if not isinstance(s, list)]
+        return found
+
+    def _target(self, target: Node | bool) -> Expr:
+        return self._node_expr(target) if isinstance(target, Node) else self.expr(target)
+
+    def _make(self, expr: Expr) -> ShapeSet:
+        """The set of an expression whose parts are made."""
+        if expr.op == "and":
+            return self._sets.all_of([self._made[p] for p in expr.parts])
+        if expr.op == "or":
+            return self._sets.any_of([self._made[p] for p in expr.parts])
+        if expr.op == "not":
+            return self._sets.complement(self._made[expr.dual])
+        if isinstance(expr.node, Const):
+            return self._constant(expr.node.frozen)
+        assert isinstance(expr.node, Node)
+        return self._keywords(expr.node)
+
+    # Keywords
+
+    def _keywords(self, node: Node) -> ShapeSet:
+        """The "and" of all keywords of a node."""
+        own = ShapeSet(
+            True,
+            EVERYTHING.booleans,
+            self._numbers(node),
+            self._strings(node),
+            self._arrays(node),
+            self._objects(node),
+        )
+        parts = [own]
+        types = node.get("type")
+        if types is not None:
+            names = types if isinstance(types, list) else [types]
+            parts.insert(0, self._sets.any_of([_KIND_OF_TYPE[name] for name in names]))
+        if (values := node.get("enum")) is not None:
+            parts.append(self._finite(values, node.at("enum")))
+        if node.has("const"):
+            parts.append(self._finite([node.schema["const"]], node.at("const")))
+        if node.target is not None:
+            parts.append(self._made[self._target(node.target)])
+        parts += [self._made[self.expr(s)] for s in node.get("allOf") or ()]
+        if (branches := node.get("anyOf")) is not None:
+            parts.append(self._sets.any_of([self._made[self.expr(s)] for s in branches]))
+        if (branches := node.get("oneOf")) is not None:
+            parts.append(self._exactly_one([self._made[self.expr(s)] for s in branches]))
+        if (schema := node.get("not")) is not None:
+            parts.append(self._sets.complement(self._made[self.expr(schema)]))
+        if (schema := node.get("if")) is not None:
+            parts.append(self._conditional(node, self._made[self.expr(schema)]))
+        parts += self._dependencies(node)
+        return self._sets.all_of(parts)
+
+    def _numbers(self, node: Node) -> tuple[number.NumberShape, ...]:
+        lo, lo_open = self._bound(node, "minimum", "exclusiveMinimum", max)
+        hi, hi_open = self._bound(node, "maximum", "exclusiveMaximum", min)
+        step = node.get("multipleOf")
+        if lo is None and hi is None and step is None:
+            return EVERYTHING.numbers
+        multiple = None if step is None else exact(step, node.at("multipleOf"))
+        return number.union(
+            [number.make(lo=lo, hi=hi, lo_open=lo_open, hi_open=hi_open, step=multiple)]
+        )
+
+    def _bound(
+        self, node: Node, name: str, exclusive_name: str, stricter: Callable[..., Fraction]
+    ) -> tuple[Fraction | None, bool]:
+        """A bound, and whether it is open. In draft 4 the exclusive keyword is a flag."""
+        bound, exclusive = node.get(name), node.get(exclusive_name)
+        inclusive = None if bound is None else exact(bound, node.at(name))
+        if isinstance(exclusive, bool):
+            return inclusive, exclusive
+        if exclusive is None:
+            return inclusive, False
+        strict = exact(exclusive, node.at(exclusive_name))
+        if inclusive is None or stricter(strict, inclusive) == strict:
+            return strict, True
+        return inclusive, False
+
+    def _strings(self, node: Node) -> tuple[StringShape, ...]:
+        lo, hi = int(node.get("minLength") or 0), _count(node.get("maxLength"))
+        languages = []
+        if (pattern := node.get("pattern")) is not None:
+            languages.append(self.pattern(pattern, node.at("pattern")))
+        if (name := node.get("format")) is not None and self._asserts_formats:
+            language = self._format(name)
+            languages += [] if language is None else [language]
+        if lo == 0 and hi is None and not languages:
+            return EVERYTHING.strings
+        shape = StringShape(lo=lo, hi=hi, yes=frozenset(languages))
+        return self.strings.union([shape])
+
+    def _arrays(self, node: Node) -> tuple[ArrayShape, ...]:
+        prefix, rest = node.get("prefixItems") or [], node.get("items")
+        if isinstance(rest, list):  # before draft 2020-12
+            prefix, rest = rest, node.get("additionalItems")
+        counters = set()
+        contains = node.get("contains")
+        if contains is not None:
+            least = node.get("minContains")
+            counters.add(
+                ArrayCounter(
+                    self.expr(contains),
+                    0,
+                    1 if least is None else int(least),
+                    _count(node.get("maxContains")),
+                )
+            )
+        shape = ArrayShape(
+            tuple([self.expr(s) for s in prefix]),
+            TRUE if rest is None else self.expr(rest),
+            int(node.get("minItems") or 0),
+            _count(node.get("maxItems")),
+            frozenset(counters),
+            True if node.get("uniqueItems") else None,
+        )
+        tidied = (
+            EVERYTHING.arrays[0] if shape == EVERYTHING.arrays[0] else tidy_array(shape, self.table)
+        )
+        return () if tidied is None else (tidied,)
+
+    def _objects(self, node: Node) -> tuple[ObjectShape, ...]:
+        properties = node.get("properties") or {}
+        patterns = node.get("patternProperties") or {}
+        named = {key: self.expr(s) for key, s in properties.items()}
+        rules: list[tuple[KeySet, Expr]] = []
+        languages = []
+        for source, schema in patterns.items():
+            language = self.pattern(source, node.at("patternProperties"))
+            languages.append(language)
+            rules.append(((StringShape(yes=frozenset((language,))),), self.expr(schema)))
+        others = node.get("additionalProperties")
+        if others is not None:
+            keys = StringShape(no=frozenset(languages), out=frozenset(properties))
+            rules.append((self.strings.union([keys]), self.expr(others)))
+        if (names := node.get("propertyNames")) is not None:
+            outside = self._sets.complement(self._made[self.expr(names)]).strings
+            rules.append((outside, FALSE))
+        required = tuple(dict.fromkeys(node.get("required") or ()))
+        lo, hi = int(node.get("minProperties") or 0), _count(node.get("maxProperties"))
+        if not (named or rules or required or lo or hi is not None):
+            return EVERYTHING.objects
+        shape = tidy_object(
+            ObjectShape(named, tuple(rules), required, frozenset(), lo, hi), self.table
+        )
+        return () if shape is None else (shape,)
+
+    def pattern(self, source: str, pointer: str) -> Language:
+        """The strings that an ECMA-262 pattern matches somewhere.
+
+        Raises:
+            RegexSyntaxError: It does not parse.
+            UnsupportedFeatureError: It has what no regular language has.
+        """
+        found = self._languages.get(source)
+        if found is None:
+            try:
+                tree = search(parse(source, "ecma", limits=self._limits))
+            except GrammarError as e:
+                e.pointer = pointer
+                raise
+
+            def make(alphabet: Alphabet) -> Term:
+                return lower(tree, alphabet, limits=self._limits)
+
+            found = self._languages[source] = Language(f"pattern {source!r}", make)
+        return found
+
+    def _format(self, name: str) -> Language | None:
+        """The strings of a format, or None for one that says nothing."""
+        make = FORMATS.get(name)
+        if make is None:
+            return None
+        key = f"format {name!r}"  # no pattern has this source: it would need `format ` in it
+        found = self._languages.get(key)
+        if found is None:
+            found = self._languages[key] = Language(key, make)
+        return found
+
+    def _dependencies(self, node: Node) -> list[ShapeSet]:
+        """Keywords that speak only of objects with a certain key."""
+        parts = []
+        for name in ("dependentRequired", "dependentSchemas", "dependencies"):
+            for key, needs in (node.get(name) or {}).items():
+                absent = replace(EVERYTHING, objects=(ObjectShape(named={key: FALSE}),))
+                if isinstance(needs, list):
+                    required = tuple(dict.fromkeys([key, *needs]))
+                    present = ShapeSet(objects=(ObjectShape(required=required),))
+                else:
+                    has_key = ShapeSet(objects=(ObjectShape(required=(key,)),))
+                    present = self._sets.all_of([self._made[self.expr(needs)], has_key])
+                parts.append(self._sets.any_of([absent, present]))
+        return parts
+
+    def _conditional(self, node: Node, condition: ShapeSet) -> ShapeSet:
+        then, otherwise = node.get("then"), node.get("else")
+        if then is None and otherwise is None:
+            return EVERYTHING
+        yes = condition
+        if then is not None:
+            yes = self._sets.all_of([condition, self._made[self.expr(then)]])
+        no = self._sets.complement(condition)
+        if otherwise is not None:
+            no = self._sets.all_of([no, self._made[self.expr(otherwise)]])
+        return self._sets.any_of([yes, no])
+
+    # Values
+
+    def _finite(self, values: list[JSON], pointer: str) -> ShapeSet:
+        """Exactly these values."""
+        numbers, strings, arrays, objects = [], [], [], []
+        null, booleans = False, set()
+        for value in values:
+            if value is None:
+                null = True
+            elif isinstance(value, bool):
+                booleans.add(value)
+            elif isinstance(value, str):
+                strings.append(value)
+            elif isinstance(value, list):
+                arrays.append(self._constant(freeze(value)).arrays[0])
+            elif isinstance(value, dict):
+                objects.append(self._constant(freeze(value)).objects[0])
+            else:
+                numbers.append(exact(value, pointer))
+        return ShapeSet(
+            null,
+            frozenset(booleans),
+            (number.finite(numbers),) if numbers else (),
+            (StringShape(only=frozenset(strings)),) if strings else (),
+            tuple(dict.fromkeys(arrays)),
+            tuple({o.same_as(): o for o in objects}.values()),
+        )
+
+    def _constant(self, frozen: Frozen) -> ShapeSet:
+        """Exactly one value."""
+        if isinstance(frozen, str):
+            return ShapeSet(strings=(StringShape(only=frozenset((frozen,))),))
+        if isinstance(frozen, Fraction):
+            return ShapeSet(numbers=(number.finite((frozen,)),))
+        assert isinstance(frozen, tuple)
+        kind, content = frozen
+        if kind == "array":
+            items = [self.table.literal(Const(item)) for item in content]
+            return ShapeSet(arrays=(fixed(items),))
+        if kind == "object":
+            members = sorted(content)
+            named = {key: self.table.literal(Const(v)) for key, v in members}
+            others = StringShape(out=frozenset(named))
+            shape = ObjectShape(named, (((others,), FALSE),), tuple(named))
+            return ShapeSet(objects=(shape,))
+        if content is None:
+            return ShapeSet(null=True)
+        return ShapeSet(booleans=frozenset((content,)))
+
+    # oneOf
+
+    def _exactly_one(self, branches: list[ShapeSet]) -> ShapeSet:
+        """Values in exactly one branch."""
+        sets = self._sets
+        overlapping: dict[int, list[int]] = {i: [] for i in range(len(branches))}
+        for i, j in combinations(range(len(branches)), 2):
+            if not self._disjoint(branches[i], branches[j]):
+                overlapping[i].append(j)
+                overlapping[j].append(i)
+        alone = []
+        for i, branch in enumerate(branches):
+            others = [sets.complement(branches[j]) for j in overlapping[i]]
+            alone.append(sets.all_of([branch, *others]))
+        return sets.any_of(alone)
+
+    def _disjoint(self, a: ShapeSet, b: ShapeSet) -> bool:
+        """Whether it is plain that no value is in both. May miss it."""
+        both = self._sets.all_of((a, b))
+        return self._plainly_empty(both)
+
+    def _plainly_empty(self, values: ShapeSet) -> bool:
+        if values.null or values.booleans or values.numbers or values.strings:
+            return False
+        return all(self._array_plainly_empty(s) for s in values.arrays) and all(
+            self._object_plainly_empty(s) for s in values.objects
+        )
+
+    def _array_plainly_empty(self, shape: ArrayShape) -> bool:
+        return any(self._expr_plainly_empty(shape.item(i)) for i in range(min(shape.lo, 8)))
+
+    def _object_plainly_empty(self, shape: ObjectShape) -> bool:
+        return any(self._expr_plainly_empty(shape.named.get(k, TRUE)) for k in shape.required)
+
+    def _expr_plainly_empty(self, expr: Expr) -> bool:
+        if expr is FALSE or expr.op != "and":
+            return expr is FALSE
+        if self._probing >= _PROBE_DEPTH:
+            return False
+        self._probing += 1
+        try:
+            return self._plainly_empty(self.shapes(expr))
+        finally:
+            self._probing -= 1
+
+
+def _count(value: JSON) -> int | None:
+    return None if value is None else int(value)

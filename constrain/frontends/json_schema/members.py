@@ -1,0 +1,286 @@
+"""What members an object shape lets through: its keys cut into parts that are treated alike.
+
+Every key that the shape names anywhere stands alone, in declared order. The other keys fall into
+regions: sets on which every rule either holds for all keys or for none. With that, whether
+obligations can still be met (`can_finish`) is a small search over keys and regions; it decides
+emptiness, and keeps the lowering from entering a dead end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.object import KeySet, ObjectShape
+from constrain.frontends.json_schema.string import ANY_STRING, StringSets, StringShape
+from constrain.limits import Limits
+
+__all__ = ["Members", "Obligation", "Region"]
+
+_REGION_CHARGE: Final = 2_000
+_STEP_CHARGE: Final = 100
+"""Nodes that a region, and a step of the search, count as against `max_source_nodes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Keys that no keyword names, treated alike.
+
+    Attributes:
+        keys: The keys, as a union. Named keys may be in it; they do not count.
+        value: What the members are in.
+        meets: The obligations that such a member can meet, as indices.
+    """
+
+    keys: KeySet
+    value: Expr
+    meets: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """Some member has a key in `keys` and a value in `value`."""
+
+    keys: KeySet
+    value: Expr
+
+
+class Members:
+    """The keys of one object shape.
+
+    Attributes:
+        names: Every key that the shape names anywhere.
+        named: What the members of those keys are in, in declared order, unless that is `FALSE`.
+        regions: The other keys, where a value is not plainly impossible.
+        required: Keys that must be there.
+        obligations: What else must be there.
+        lo: Least number of members.
+        hi: Greatest number, or None.
+    """
+
+    def __init__(
+        self, shape: ObjectShape, table: Exprs, strings: StringSets, limits: Limits
+    ) -> None:
+        self.table = table
+        self.limits = limits
+        self._strings = strings
+        self.required = frozenset(shape.required)
+        self.lo, self.hi = shape.lo, shape.hi
+        in_order = sorted(shape.some, key=lambda some: (some[1].serial, repr(some[0])))
+        self.obligations = [Obligation(keys, value) for keys, value in in_order]
+        key_sets = [keys for keys, _ in shape.rules] + [o.keys for o in self.obligations]
+        keys = dict.fromkeys((*shape.named, *shape.required))
+        for key_set in key_sets:
+            for part in key_set:
+                keys.update(dict.fromkeys(sorted(part.out if part.only is None else part.only)))
+        self.names = frozenset(keys)
+        self.named: dict[str, Expr] = {}
+        self._meets: dict[str, frozenset[int]] = {}
+        for key in keys:
+            parts = [shape.named.get(key, TRUE)]
+            parts += [expr for ks, expr in shape.rules if self._has(ks, key)]
+            value = table.all_of(parts)
+            if value is not FALSE:
+                self.named[key] = value
+                self._meets[key] = frozenset(
+                    [i for i, o in enumerate(self.obligations) if self._has(o.keys, key)]
+                )
+        self.regions = self._cut(shape)
+
+    def meets(self, key: str) -> frozenset[int]:
+        """The obligations that the member of a named key can meet."""
+        return self._meets[key]
+
+    def _has(self, keys: KeySet, key: str) -> bool:
+        return any(self._strings.contains(part, key) for part in keys)
+
+    def _cut(self, shape: ObjectShape) -> list[Region]:
+        """The regions, from all sets of keys that a rule or obligation speaks of."""
+        everything: KeySet = (ANY_STRING,)
+        rules = [(_without_names(keys), expr) for keys, expr in shape.rules]
+        wanted = [_without_names(o.keys) for o in self.obligations]
+        cuts = dict.fromkeys([keys for keys, _ in rules] + wanted)
+        cuts.pop(everything, None)
+        cuts.pop((), None)
+        parts: list[tuple[KeySet, frozenset[KeySet]]] = [(everything, frozenset((everything,)))]
+        for cut in cuts:
+            outside = self._outside(cut)
+            halves = []
+            for keys, inside in parts:
+                halves.append((self._both(keys, cut), inside | {cut}))
+                halves.append((self._both(keys, outside), inside))
+            parts = [(keys, inside) for keys, inside in halves if keys]
+            self.limits.check(
+                "max_source_nodes",
+                len(parts) * _REGION_CHARGE,
+                "the overlaps of patternProperties",
+            )
+        regions = []
+        for keys, inside in parts:
+            value = self.table.all_of([expr for ks, expr in rules if ks in inside])
+            if value is not FALSE:
+                meets = frozenset([i for i, ks in enumerate(wanted) if ks in inside])
+                regions.append(Region(keys, value, meets))
+        return regions
+
+    def _both(self, a: KeySet, b: KeySet) -> KeySet:
+        return self._strings.union([self._strings.intersect(x, y) for x in a for y in b])
+
+    def _outside(self, keys: KeySet) -> KeySet:
+        result: KeySet = (ANY_STRING,)
+        for part in keys:
+            result = self._both(result, tuple(self._strings.complement(part)))
+        return result
+
+    def can_finish(
+        self,
+        left: Iterable[str],
+        pending: frozenset[int],
+        count: int,
+        has_value: Callable[[Expr], bool],
+    ) -> bool:
+        """Whether members can be added so that everything required is there.
+
+        Args:
+            left: Named keys that may still come.
+            pending: Obligations not met yet.
+            count: Members so far.
+            has_value: Whether an expression has a value.
+        """
+        keys = [k for k in left if k in self.named]
+        needed = [k for k in keys if k in self.required]
+        if not all(has_value(self.named[k]) for k in needed):
+            return False
+        if not pending and self.count_fits(count + len(needed), keys, needed, has_value):
+            return True
+        if not pending:
+            return False
+        search = _Search(self, keys, needed, sorted(pending), count, has_value)
+        return search.run()
+
+    def count_fits(
+        self,
+        least: int,
+        keys: Sequence[str],
+        taken: Iterable[str],
+        has_value: Callable[[Expr], bool],
+        in_regions: int = 0,
+    ) -> bool:
+        """Whether `least` members, or more, are a number within the bounds.
+
+        Args:
+            least: Members so far and those `taken`.
+            keys: Named keys that may come.
+            taken: Those of them that are counted in `least`.
+            has_value: Whether an expression has a value.
+            in_regions: How many members with other keys are counted in `least`.
+        """
+        if self.hi is not None and least > self.hi:
+            return False
+        if least >= self.lo:
+            return True
+        taken = set(taken)
+        more = sum([has_value(self.named[k]) for k in keys if k not in taken])
+        missing = self.lo - least - more
+        if missing <= 0:
+            return True
+        wanted = missing + in_regions
+        return self.room(wanted, has_value) >= wanted
+
+    def room(self, wanted: int, has_value: Callable[[Expr], bool]) -> int:
+        """How many members with other keys there can be, at most `wanted`."""
+        found = 0
+        for region in self.regions:
+            if found < wanted and has_value(region.value):
+                found += self.region_room(region, wanted - found)
+        return found
+
+    def region_room(self, region: Region, wanted: int) -> int:
+        """How many keys a region has, at most `wanted`."""
+        found = 0
+        for part in region.keys:
+            if found < wanted:
+                # Named keys may be among them: leave them out before counting.
+                shape = self._strings.intersect(part, StringShape(out=self.names))
+                found += self._strings.count(shape, wanted - found)
+        return found
+
+
+class _Search:
+    """Gives every pending obligation a member: one needed anyway, a new one, or a shared one."""
+
+    def __init__(
+        self,
+        members: Members,
+        keys: Sequence[str],
+        needed: Sequence[str],
+        pending: Sequence[int],
+        count: int,
+        has_value: Callable[[Expr], bool],
+    ) -> None:
+        self._members = members
+        self._keys = keys
+        self._pending = pending
+        self._count = count
+        self._has_value = has_value
+        self._named = {k: members.named[k] for k in needed}
+        self._others: list[tuple[int, Expr]] = []  # members in regions: (region, value)
+        self._steps = 0
+
+    def run(self) -> bool:
+        return self._assign(0)
+
+    def _assign(self, at: int) -> bool:
+        """Try the ways to meet the obligations from `at` on. As deep as there are obligations."""
+        self._steps += 1
+        members, table = self._members, self._members.table
+        members.limits.check(
+            "max_source_nodes",
+            self._steps * _STEP_CHARGE,
+            "deciding which members meet the obligations of an object",
+        )
+        if at == len(self._pending):
+            least = self._count + len(self._named) + len(self._others)
+            return members.count_fits(
+                least, self._keys, self._named, self._has_value, len(self._others)
+            )
+        wanted = members.obligations[self._pending[at]].value
+        index = self._pending[at]
+        for key in self._keys:
+            if index in members.meets(key):
+                before = self._named.get(key)
+                value = table.all_of((before or members.named[key], wanted))
+                if self._has_value(value):
+                    self._named[key] = value
+                    if self._assign(at + 1):
+                        return True
+                    if before is None:
+                        del self._named[key]
+                    else:
+                        self._named[key] = before
+        for r, region in enumerate(members.regions):
+            if index not in region.meets:
+                continue
+            for i, (where, value) in enumerate(self._others):
+                both = table.all_of((value, wanted))
+                if where == r and self._has_value(both):
+                    self._others[i] = (r, both)
+                    if self._assign(at + 1):
+                        return True
+                    self._others[i] = (where, value)
+            value = table.all_of((region.value, wanted))
+            here = sum([where == r for where, _ in self._others]) + 1
+            if self._has_value(value) and members.region_room(region, here) >= here:
+                self._others.append((r, value))
+                if self._assign(at + 1):
+                    return True
+                self._others.pop()
+        return False
+
+
+def _without_names(keys: KeySet) -> KeySet:
+    """The set as it looks among keys that nobody names."""
+    parts = [StringShape(None, p.lo, p.hi, p.yes, p.no) for p in keys if p.only is None]
+    return (ANY_STRING,) if ANY_STRING in parts else tuple(dict.fromkeys(parts))

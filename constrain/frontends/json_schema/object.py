@@ -1,0 +1,149 @@
+"""Sets of objects, closed under and, not (or is a union of shapes).
+
+An object is a set of members with distinct keys. A shape says of members, by their key, which
+values they may have (`named`, `rules`), which must be there (`required`, `some`), and how many
+there are. "Not" breaks one part: a rule is broken by some member with a value outside it, a `some`
+by all of them.
+
+    >>> table = Exprs()
+    >>> a = table.literal("a")
+    >>> shape = ObjectShape(named={"x": a}, required=("y",))
+    >>> [(s.required, list(s.named)) for s in complement(shape, table)]
+    [(('x',), ['x']), ((), ['y'])]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.string import StringSets, StringShape, contains_plainly
+
+__all__ = ["ANY_OBJECT", "KeySet", "ObjectShape", "complement", "intersect", "tidy", "value_of"]
+
+KeySet = tuple[StringShape, ...]
+"""A union of string shapes, none of them empty."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectShape:
+    """Objects of lo..hi members.
+
+    Attributes:
+        named: What the member of a key is in, if it is there. In declared order.
+        rules: (keys, expr): what every member whose key is in the set is in. These hold for
+            keys in `named` too.
+        required: Keys that are there, in declared order.
+        some: (keys, expr): some member has a key in the set and a value in the expression.
+        lo: Least number of members.
+        hi: Greatest number, or None.
+    """
+
+    named: Mapping[str, Expr] = field(default_factory=dict)
+    rules: tuple[tuple[KeySet, Expr], ...] = ()
+    required: tuple[str, ...] = ()
+    some: frozenset[tuple[KeySet, Expr]] = frozenset()
+    lo: int = 0
+    hi: int | None = None
+
+    def same_as(self) -> tuple[object, ...]:
+        """Equal for shapes that are plainly the same set."""
+        return (
+            frozenset(self.named.items()),
+            frozenset(self.rules),
+            frozenset(self.required),
+            self.some,
+            self.lo,
+            self.hi,
+        )
+
+
+ANY_OBJECT: Final = ObjectShape()
+
+
+def value_of(shape: ObjectShape, key: str, table: Exprs, strings: StringSets) -> Expr:
+    """What the member of one key is in."""
+    parts = [shape.named.get(key, TRUE)]
+    for keys, expr in shape.rules:
+        if any(strings.contains(k, key) for k in keys):
+            parts.append(expr)
+    return table.all_of(parts)
+
+
+def intersect(a: ObjectShape, b: ObjectShape, table: Exprs) -> ObjectShape | None:
+    """Objects in both, or None where that is plainly empty."""
+    if a is ANY_OBJECT or b is ANY_OBJECT:
+        return b if a is ANY_OBJECT else a
+    named = dict(a.named)
+    for key, expr in b.named.items():
+        named[key] = table.all_of((named[key], expr)) if key in named else expr
+    rules = dict(a.rules)
+    for keys, expr in b.rules:
+        rules[keys] = table.all_of((rules[keys], expr)) if keys in rules else expr
+    required = tuple(dict.fromkeys(a.required + b.required))
+    hi = a.hi if b.hi is None else b.hi if a.hi is None else min(a.hi, b.hi)
+    both = ObjectShape(named, tuple(rules.items()), required, a.some | b.some, max(a.lo, b.lo), hi)
+    return tidy(both, table)
+
+
+def complement(shape: ObjectShape, table: Exprs) -> list[ObjectShape]:
+    """Every object outside the set, as a union: one part of the shape is broken."""
+    parts = []
+    for key, expr in shape.named.items():
+        if expr is not TRUE:
+            parts.append(ObjectShape(named={key: expr.dual}, required=(key,)))
+    for keys, expr in shape.rules:
+        parts.append(ObjectShape(some=frozenset(((keys, expr.dual),))))
+    for key in shape.required:
+        parts.append(ObjectShape(named={key: FALSE}))
+    for keys, expr in shape.some:
+        parts.append(ObjectShape(rules=((keys, expr.dual),)))
+    if shape.lo > 0:
+        parts.append(ObjectShape(hi=shape.lo - 1))
+    if shape.hi is not None:
+        parts.append(ObjectShape(lo=shape.hi + 1))
+    kept = [tidy(part, table) for part in parts]
+    return [part for part in kept if part is not None]
+
+
+def tidy(shape: ObjectShape, table: Exprs) -> ObjectShape | None:
+    """The same set in a form without needless parts, or None where it is plainly empty."""
+    named = dict(shape.named)
+    rules: dict[KeySet, Expr] = {}
+    required = dict.fromkeys(shape.required)
+    some = set()
+    for keys, expr in shape.rules:
+        single = _single_keys(keys)
+        if single is not None:
+            for key in single:
+                named[key] = table.all_of((named.get(key, TRUE), expr))
+        elif keys and expr is not TRUE:
+            rules[keys] = table.all_of((rules.get(keys, TRUE), expr))
+    for keys, expr in shape.some:
+        single = _single_keys(keys)
+        if expr is FALSE or not keys:
+            return None
+        if single is not None and len(single) == 1:
+            named[single[0]] = table.all_of((named.get(single[0], TRUE), expr))
+            required[single[0]] = None
+        else:
+            some.add((keys, expr))
+    if any(named.get(key) is FALSE for key in required):
+        return None
+    for keys, expr in rules.items():
+        if expr is FALSE and any(contains_plainly(k, key) for key in required for k in keys):
+            return None
+    lo = max(shape.lo, 1) if some else shape.lo
+    lo = 0 if lo <= len(required) else lo
+    if shape.hi is not None and shape.hi < max(lo, len(required)):
+        return None
+    return ObjectShape(named, tuple(rules.items()), tuple(required), frozenset(some), lo, shape.hi)
+
+
+def _single_keys(keys: KeySet) -> list[str] | None:
+    """The keys of a set that is one small finite list, else None."""
+    if len(keys) == 1 and keys[0].only is not None and len(keys[0].only) <= 64:
+        return sorted(keys[0].only)
+    return None

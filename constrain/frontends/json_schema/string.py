@@ -1,0 +1,282 @@
+"""Sets of strings, closed under and, or, not; over code points, before any quoting or escaping.
+
+A set is a tuple of `StringShape`s, their union. A shape is a finite set (`only`), or bounds on the
+length with languages to be in, languages to be outside of, and single strings left out. A
+`Language` is a pattern or a format: a regular language, spelled in whatever alphabet is asked for.
+
+Finite sets are filtered at once, so an `enum` beside a `pattern` costs one match for each string.
+Whether anything is left of the other shapes is asked of a term store, and only where it is not
+plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from constrain.algebra.codepoints import CodepointSet
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.terms import (
+    EMPTY,
+    EPS,
+    And,
+    Not,
+    Term,
+    complement,
+    intersect,
+    literal,
+    members_of,
+    repeat,
+)
+from constrain.algebra.utf8 import UTF8, Alphabet
+from constrain.frontends.json_schema.text import JSONAlphabet
+from constrain.frontends.json_schema.tries import all_but, trie
+from constrain.limits import Limits
+
+__all__ = ["ANY_STRING", "Language", "StringSets", "StringShape", "contains_plainly", "shape_term"]
+
+
+class Language:
+    """A regular language over code points. Compare by identity.
+
+    Args:
+        name: For messages: `pattern '^a'`, `format 'date'`.
+        make: Spells it in an alphabet.
+    """
+
+    __slots__ = ("_make", "_plain", "_terms", "name")
+
+    def __init__(self, name: str, make: Callable[[Alphabet], Term]) -> None:
+        self.name = name
+        self._make = make
+        self._terms: dict[int, tuple[Alphabet, Term]] = {}
+        self._plain: bool | None = None
+
+    @property
+    def plainly_not_empty(self) -> bool:
+        """Whether it is seen without search that some text is in the language."""
+        if self._plain is None:
+            term = self.term(UTF8)
+            self._plain = term is not EMPTY and not _has_and_not(term)
+        return self._plain
+
+    def term(self, alphabet: Alphabet) -> Term:
+        """Every spelling of every text of the language."""
+        found = self._terms.get(id(alphabet))
+        if found is None:
+            found = self._terms[id(alphabet)] = (alphabet, self._make(alphabet))
+        return found[1]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_NO_LANGUAGES: Final[frozenset[Language]] = frozenset()
+_NO_STRINGS: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StringShape:
+    """Strings of lo..hi code points, in every language of `yes`, in none of `no`, not in `out`.
+
+    Attributes:
+        only: If not None, the set is exactly these strings and nothing else is looked at.
+        lo: Least length in code points.
+        hi: Greatest length, or None.
+        yes: Languages to be in.
+        no: Languages to be outside of.
+        out: Strings left out.
+    """
+
+    only: frozenset[str] | None = None
+    lo: int = 0
+    hi: int | None = None
+    yes: frozenset[Language] = _NO_LANGUAGES
+    no: frozenset[Language] = _NO_LANGUAGES
+    out: frozenset[str] = _NO_STRINGS
+
+
+ANY_STRING: Final = StringShape()
+
+
+def contains_plainly(shape: StringShape, text: str) -> bool | None:
+    """Whether `text` is in the set; None if that takes a language to tell."""
+    if shape.only is not None:
+        return text in shape.only
+    if len(text) < shape.lo or (shape.hi is not None and len(text) > shape.hi):
+        return False
+    if text in shape.out:
+        return False
+    return None if shape.yes or shape.no else True
+
+
+class StringSets:
+    """The operations on shapes that need to match texts or to search languages.
+
+    One for each schema: it owns a term store, made on first use, in which nothing of the schema's
+    own grammar is interned.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._store: TermStore | None = None
+        self._starts: dict[Language, StateId] = {}
+        self._empty: dict[StringShape, bool] = {}
+
+    def contains(self, shape: StringShape, text: str) -> bool:
+        """Whether `text` is in the set."""
+        plainly = contains_plainly(shape, text)
+        if plainly is not None:
+            return plainly
+        return all(self.matches(x, text) for x in shape.yes) and not any(
+            self.matches(x, text) for x in shape.no
+        )
+
+    def matches(self, language: Language, text: str) -> bool:
+        """Whether `text` is in the language."""
+        store = self._ready()
+        start = self._starts.get(language)
+        if start is None:
+            start = self._starts[language] = store.intern(language.term(UTF8))
+        state = store.advance(start, text.encode())
+        return state != DEAD and store.nullable(state)
+
+    def intersect(self, a: StringShape, b: StringShape) -> StringShape:
+        """Strings in both. May be empty."""
+        if a.only is not None or b.only is not None:
+            if a.only is None:
+                a, b = b, a
+            assert a.only is not None
+            return StringShape(only=frozenset([s for s in a.only if self.contains(b, s)]))
+        hi = a.hi if b.hi is None else b.hi if a.hi is None else min(a.hi, b.hi)
+        lo = max(a.lo, b.lo)
+        out = a.out | b.out
+        if out:
+            out = frozenset([s for s in out if lo <= len(s) and (hi is None or len(s) <= hi)])
+        return StringShape(None, lo, hi, a.yes | b.yes, a.no | b.no, out)
+
+    def complement(self, shape: StringShape) -> list[StringShape]:
+        """Every string outside the set, as a union."""
+        if shape.only is not None:
+            return [StringShape(out=shape.only)] if shape.only else [ANY_STRING]
+        parts = []
+        if shape.lo > 0:
+            parts.append(StringShape(hi=shape.lo - 1))
+        if shape.hi is not None:
+            parts.append(StringShape(lo=shape.hi + 1))
+        by_name = sorted(shape.yes, key=lambda x: x.name)
+        parts += [StringShape(no=frozenset((x,))) for x in by_name]
+        parts += [StringShape(yes=frozenset((x,))) for x in sorted(shape.no, key=lambda x: x.name)]
+        if shape.out:
+            parts.append(StringShape(only=shape.out))
+        return parts
+
+    def union(self, shapes: Iterable[StringShape]) -> tuple[StringShape, ...]:
+        """A union without empty members; its finite sets become one."""
+        strings: set[str] = set()
+        rest: dict[StringShape, None] = {}
+        for shape in shapes:
+            if shape == ANY_STRING:
+                return (ANY_STRING,)
+            if shape.only is not None:
+                strings |= shape.only
+            elif not self.is_empty(shape):
+                rest[shape] = None
+        left = [s for s in strings if not any(contains_plainly(shape, s) for shape in rest)]
+        return (*rest, StringShape(only=frozenset(left))) if left else tuple(rest)
+
+    def is_empty(self, shape: StringShape) -> bool:
+        """Whether no string is in the set. Exact.
+
+        Raises:
+            LimitExceededError: The languages need more states than the limits allow.
+        """
+        if shape.only is not None:
+            return not shape.only
+        if shape.hi is not None and shape.hi < shape.lo:
+            return True
+        if shape.yes & shape.no:
+            return True
+        if not shape.yes and not shape.no:
+            # From length 1 on there are more strings than anyone can list in `out`.
+            return shape.hi == 0 and "" in shape.out
+        if shape == StringShape(yes=shape.yes) and len(shape.yes) == 1:
+            if next(iter(shape.yes)).plainly_not_empty:
+                return False
+        found = self._empty.get(shape)
+        if found is None:
+            store = self._ready()
+            found = store.is_empty(store.intern(shape_term(shape, UTF8)))
+            self._empty[shape] = found
+        return found
+
+    def count(self, shape: StringShape, limit: int) -> int:
+        """How many strings are in the set, at most `limit`."""
+        if shape.only is not None:
+            return min(len(shape.only), limit)
+        if not shape.yes and not shape.no:
+            if shape.hi == 0 or (shape.hi is not None and shape.hi < shape.lo):
+                return min(int(shape.hi >= shape.lo and "" not in shape.out), limit)
+            return limit
+        store = self._ready()
+        level = {store.intern(shape_term(shape, UTF8)): 1}
+        found = steps = 0
+        while level and found < limit:
+            found += sum([n for state, n in level.items() if store.nullable(state)])
+            after: dict[StateId, int] = {}
+            for state, n in level.items():
+                if store.is_empty(state):
+                    continue
+                for b in store.next_bytes(state):
+                    target = store.advance(state, bytes((b,)))
+                    after[target] = min(after.get(target, 0) + n, limit)
+            level = after
+            steps += len(level)
+            self._limits.check("max_emptiness_states", steps, "counting the keys of an object")
+        return min(found, limit)
+
+    def _ready(self) -> TermStore:
+        if self._store is None:
+            self._store = TermStore(self._limits)
+        return self._store
+
+
+def shape_term(shape: StringShape, alphabet: Alphabet) -> Term:
+    """Every spelling of every string of a shape, without quotes; maybe none."""
+    if shape.only is not None:
+        return trie([(_points(s), EPS) for s in shape.only], _speller(alphabet))
+    if not shape.yes and not shape.no and shape.lo == 0 and shape.hi is None and shape.out:
+        return all_but(shape.out, alphabet)
+    parts = [x.term(alphabet) for x in sorted(shape.yes, key=lambda x: x.name)]
+    if shape.lo > 0 or shape.hi is not None:
+        parts.append(repeat(alphabet.spell(CodepointSet.ANY), shape.lo, shape.hi))
+    if not parts:
+        parts.append(alphabet.text)
+    parts += [complement(x.term(alphabet)) for x in sorted(shape.no, key=lambda x: x.name)]
+    if shape.out:
+        parts.append(complement(shape_term(StringShape(only=shape.out), alphabet)))
+    return intersect(parts)
+
+
+def _points(text: str) -> list[int]:
+    return [ord(c) for c in text]
+
+
+def _speller(alphabet: Alphabet) -> Callable[[Sequence[int]], Term]:
+    if isinstance(alphabet, JSONAlphabet):
+        return alphabet.spell_run
+    return lambda run: literal("".join(map(chr, run)).encode())
+
+
+def _has_and_not(term: Term) -> bool:
+    seen = {term}
+    todo = [term]
+    for part in todo:
+        if isinstance(part, (And, Not)):
+            return True
+        for member in members_of(part):
+            if member not in seen:
+                seen.add(member)
+                todo.append(member)
+    return False
