@@ -31,11 +31,13 @@ __all__ = ["Grammar", "Rejection"]
 class Rejection:
     """Where a text leaves a language.
 
-    Attributes: offset: How many bytes from the start begin some sentence; the byte at this offset,
-        if there is one, does not go on. expected: What could have come at `offset`, in ranges of
-        bytes; empty if the text should have ended. complete: The bytes before `offset` are a
-        sentence, so the text could have ended there. at_end: The whole text begins a sentence, and
-        it ends too early.
+    Attributes:
+        offset: How many bytes from the start begin some sentence; the byte at this offset, if there is
+            one, does not go on.
+        expected: What could have come at `offset`, in ranges of bytes; empty if the text should have
+            ended.
+        complete: The bytes before `offset` are a sentence, so the text could have ended there.
+        at_end: The whole text begins a sentence, and it ends too early.
     """
 
     offset: int
@@ -87,17 +89,24 @@ class Grammar:
     ) -> Grammar:
         """The JSON texts whose value satisfies a schema.
 
-        Args: schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
-            style: "canonical": what a model should write (declared property order, bounded
-            whitespace, minimal escapes, plain numbers); "any": every JSON text whose value
-            satisfies the schema; or a `JSONStyle`. dialect: None (from `$schema`, else draft
-            2020-12), "draft4", "draft6", "draft7", "draft2019-09" or "draft2020-12". registry: A
-            `referencing.Registry` for references that leave the schema. Nothing is ever fetched.
-            format: "assert" or "annotate". limits: Budgets.
+        Args:
+            schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
+            style: "canonical": what a model should write (declared property order, bounded whitespace,
+                minimal escapes, plain numbers); "any": every JSON text whose value satisfies the
+                schema; or a `JSONStyle`.
+            dialect: None (from `$schema`, else draft 2020-12), "draft4", "draft6", "draft7",
+                "draft2019-09" or "draft2020-12".
+            registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
+                fetched.
+            format: "assert" or "annotate".
+            limits: Budgets.
 
-        Raises: SchemaError: It is not a valid schema. UnsupportedFeatureError: A keyword cannot be
-            honoured exactly; the message has its JSON pointer. UnsatisfiableError: No value
-            satisfies it. LimitExceededError: It is larger than the limits allow.
+        Raises:
+            SchemaError: It is not a valid schema.
+            UnsupportedFeatureError: A keyword cannot be honoured exactly; the message has its JSON
+                pointer.
+            UnsatisfiableError: No value satisfies it.
+            LimitExceededError: It is larger than the limits allow.
         """
         from constrain.frontends.json_schema import from_json_schema
 

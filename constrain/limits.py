@@ -23,7 +23,7 @@ class Limits:
     """Depth of groups in a pattern or of arrays and objects in a schema text."""
     max_source_nodes: int = 2_000_000
     """Nodes that a front-end may build for one grammar before any text is read."""
-    max_repeat: int = 2**31 - 2
+    max_repeat: int = 2**30
     """Lower bound of a repeat (`minLength`, `x{n,}`); counters are int32."""
     max_terms: int = 4_000_000
     """Terms (automaton states and their parts) of one compiled grammar; about 40 bytes each."""

@@ -16,7 +16,7 @@ Not thread-safe: whoever shares a store holds its `lock` around every call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NewType
 
 import numpy as np
@@ -35,6 +35,9 @@ StateId = NewType("StateId", int)
 """An interned term: all that may still come."""
 
 DEAD: Final = StateId(0)
+
+MAX_COUNT: Final = lay.INFINITE - (1 << 20)
+"""A repeat bounded by more is not bounded: no text of 2 GiB is ever matched."""
 Int32Array = npt.NDArray[np.int32]
 
 _FIRST_CAPACITY: Final = {
@@ -107,10 +110,7 @@ class TermStore:
         Raises:
             LimitExceededError: It is larger than the limits allow.
         """
-        program, count = self._program(term)
-        results = np.zeros(count, np.int32)
-        self._run(lambda: build(self.arena, program, results))
-        return StateId(int(results[-1]))
+        return self._build(*self._program(term))
 
     def _program(self, root: t.Term) -> tuple[Int32Array, int]:
         """Post-order instructions for `build`, and how many they are."""
@@ -147,8 +147,7 @@ class TermStore:
             out += [number[m] for m in term.members]
         elif isinstance(term, t.Repeat):
             self._limits.check("max_repeat", term.lo, "a repeat")
-            # No text is longer than INFINITE bytes, so a larger bound is no bound.
-            hi = lay.INFINITE if term.hi is None else min(term.hi, lay.INFINITE)
+            hi = lay.INFINITE if term.hi is None or term.hi > MAX_COUNT else term.hi
             out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
         elif isinstance(term, t.Rule):
             out += (ops.OP_RULE, self._rule_id(term), term.nullable)
@@ -169,6 +168,26 @@ class TermStore:
                 self._grow("rules", found + 1)
             self._section(lay.RULE_BODY)[found] = -1
         return found
+
+    def concatenate(self, parts: Sequence[StateId]) -> StateId:
+        """The state of some states' languages one after another; `parts` is not empty."""
+        program: list[int] = []
+        for part in parts:
+            program += (ops.OP_NODE, part)
+        last = len(parts) - 1
+        for i in range(last):
+            program += (ops.OP_CAT, last - 1 - i, last + i)
+        return self._build(np.array(program, np.int32), 2 * len(parts) - 1)
+
+    def repeat(self, body: StateId, lo: int, hi: int) -> StateId:
+        """The state of lo..hi times a state's language, which must not be nullable."""
+        return self._build(np.array((ops.OP_NODE, body, ops.OP_REPEAT, 0, lo, hi), np.int32), 2)
+
+    def _build(self, program: Int32Array, count: int) -> StateId:
+        """Run a program of `count` instructions; its last result."""
+        results = np.zeros(count, np.int32)
+        self._run(lambda: build(self.arena, program, results))
+        return StateId(int(results[-1]))
 
     def build_rules(self, budget: int) -> int:
         """Make bodies of rules that nothing has needed yet, oldest first; returns how many."""
@@ -225,12 +244,23 @@ class TermStore:
 
     def next_bytes(self, state: StateId) -> bytes:
         """Which bytes may come next from a live state, ascending."""
+        classes, targets = self._row(state)
+        return np.flatnonzero(targets[classes] != DEAD).astype(np.uint8).tobytes()
+
+    def successors(self, state: StateId) -> list[StateId]:
+        """The live states one byte after a live state, each once."""
+        _, targets = self._row(state)
+        return [StateId(s) for s in np.unique(targets).tolist() if s != DEAD]
+
+    def _row(self, state: StateId) -> tuple[Int32Array, Int32Array]:
+        """The class of each byte, and the state after each class; made now if it is not there."""
         self.advance(state, b"")
-        partition = int(self.arena[lay.NODE * state + lay.ROW_PARTITION])
-        classes = self._section(lay.PARTITIONS)[partition * 256 : partition * 256 + 256]
-        offset = int(self.arena[lay.NODE * state + lay.ROW_OFFSET])
-        live = self._section(lay.TARGETS)[offset + classes] != DEAD
-        return np.flatnonzero(live).astype(np.uint8).tobytes()
+        at = lay.NODE * state
+        partition = int(self.arena[at + lay.ROW_PARTITION])
+        offset = int(self.arena[at + lay.ROW_OFFSET])
+        classes = self._section(lay.PARTITIONS)[256 * partition : 256 * (partition + 1)]
+        size = int(self._section(lay.PARTITION_SIZE)[partition])
+        return classes, self._section(lay.TARGETS)[offset : offset + size]
 
     @property
     def num_terms(self) -> int:

@@ -54,8 +54,9 @@ __all__ = [
 class Term:
     """A set of byte strings; see the subclasses. Immutable.
 
-    Attributes: nullable: The empty string is in the set. regular: No `Rule` occurs in it, or only
-        rules declared regular; `&` and `~` are exact on it.
+    Attributes:
+        nullable: The empty string is in the set.
+        regular: No `Rule` occurs in it, or only rules declared regular: `&` and `~` are exact.
     """
 
     __slots__ = ("nullable", "regular")
@@ -170,11 +171,13 @@ class Not(Term):
 class Rule(Term):
     """A named language whose body is made the first time it is needed.
 
-    Args: name: Shown in messages and printed grammars; need not be unique. thunk: Makes the body.
-        May run more than once (two threads), so it must be free of side effects other than
-        remembering rules. nullable: Whether the body is nullable. Must be right: it is asked before
-        the body exists. regular: The rules reachable from here are right-linear, so finitely many
-        states are reachable. Only such rules may stand inside `And` and `Not`.
+    Args:
+        name: Shown in messages and printed grammars; need not be unique.
+        thunk: Makes the body. May run more than once (two threads), so it must be free of side
+            effects other than remembering rules.
+        nullable: Whether the body is nullable. Must be right: it is asked before the body exists.
+        regular: The rules reachable from here are right-linear, so finitely many states are
+            reachable. Only such rules may stand inside `And` and `Not`.
 
     The language must not be empty, and the body must be guarded: a rule may not reach itself before
     a byte is consumed (no left recursion).

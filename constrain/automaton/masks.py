@@ -1,8 +1,12 @@
-"""Mask rows by state: walked once, then remembered, and equal rows kept once.
+"""Mask rows by state: made once, then remembered, and equal rows kept once.
 
 States are canonical (equal terms have one id), so a second visit to a state is a look-up. Many
 states allow the same tokens; their rows are one array. Rows are bounded by bytes: past the bound
-the oldest go, and are walked again if their state comes back.
+the oldest go, and are made again if their state comes back.
+
+A new row is one walk of the vocabulary, or, where the state begins with a head that other states
+and other grammars share, a copy of the head's row and a walk of its remainders (`heads`). Both give
+the same row; `walk` is the plain one, and tests compare them.
 """
 
 from __future__ import annotations
@@ -13,12 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
+from constrain.algebra.structure import Structure
+from constrain.automaton.headwalk import HeadWalk
+from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import walk
-from constrain.vocab import Vocabulary
+from constrain.vocab import Trie, Vocabulary
 
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
+_UNSEEN = np.zeros(0, np.int32)
 
 
 class MaskRow:
@@ -51,8 +59,10 @@ class MaskRows:
 
     def __init__(self, store: TermStore, vocab: Vocabulary, max_bytes: int) -> None:
         self._store = store
+        self._structure = Structure(store)
         self._vocab = vocab
         self._trie = vocab.trie
+        self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._stack = np.zeros(2 * (self._trie.max_depth + 2), np.int32)
@@ -66,21 +76,76 @@ class MaskRows:
         return self._by_state.get(state)
 
     def make(self, state: StateId) -> MaskRow:
-        """The row of a live state, walked now if it is not remembered.
+        """The row of a live state, made now if it is not remembered.
 
         Raises:
             LimitExceededError: The grammar grew past its limits.
         """
         row = self._by_state.get(state)
         if row is None:
-            row = self._remember(state, self.walk(state))
+            words = np.zeros(self._num_words, np.int32)
+            self._add(state, words)
+            self._add_eos(state, words)
+            row = self._remember(state, words)
         return row
 
     def walk(self, state: StateId) -> Int32Array:
-        """A fresh row of a live state, by the plain walk: nothing remembered is read or written."""
+        """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
         words = np.zeros(self._num_words, np.int32)
+        self._walk(state, self._trie, words)
+        self._add_eos(state, words)
+        return words
+
+    # Making a row
+
+    def _add(self, state: StateId, words: Int32Array) -> None:
+        """Set the bits of the tokens that may follow a live state."""
+        members = self._structure.members(state)
+        splits = [self._split(m) for m in members] if self._is_union(state) else []
+        if not any(splits):
+            self._add_one(state, self._split(state) if not splits else None, words)
+            return
+        for member, split in zip(members, splits, strict=True):
+            if not self._store.is_empty(member):
+                self._add_one(member, split, words)
+
+    def _is_union(self, state: StateId) -> bool:
+        return self._structure.is_kind(state, lay.ALT)
+
+    def _split(self, state: StateId) -> tuple[list[StateId], StateId] | None:
+        """A head worth sharing, and what follows; None if it begins with one byte: a short walk."""
+        parts, after = self._structure.split_at_rule(state)
+        if not parts or self._structure.is_kind(parts[0], lay.CLASS):
+            return None
+        return parts, after
+
+    def _add_one(
+        self, state: StateId, split: tuple[list[StateId], StateId] | None, words: Int32Array
+    ) -> None:
+        head = self._heads.row(split[0]) if split is not None else None
+        if split is None or head is None:
+            self._walk(state, self._trie, words)
+            return
+        parts, after = split
+        words |= head.words
+        if after != lay.EPS_ID:
+            for remainders in head.remainders:
+                self._walk(after, remainders, words)
+            if all(self._store.nullable(part) for part in parts):
+                self._walk(after, self._trie, words)
+
+    def _states_of_nodes(self, state: StateId) -> Int32Array:
+        """The live state of each node of the vocabulary's trie, 0 where it is dead."""
+        seen = np.zeros(self._trie.num_nodes, np.int32)
+        self._walk(state, self._trie, np.zeros(self._num_words, np.int32), seen)
+        return seen
+
+    def _walk(
+        self, state: StateId, trie: Trie, words: Int32Array, seen: Int32Array = _UNSEEN
+    ) -> None:
+        """Set the bits of the tokens of a trie that may follow."""
         mask = words.view(np.uint32)
-        trie, store = self._trie, self._store
+        store = self._store
         at = 0
 
         def step() -> None:
@@ -97,13 +162,17 @@ class MaskRows:
                     mask,
                     self._stack,
                     at,
+                    seen,
                 )
             )
 
         store.run(step)
-        if store.nullable(state):
+
+    def _add_eos(self, state: StateId, words: Int32Array) -> None:
+        if self._store.nullable(state):
             words |= self._eos_bits
-        return words
+
+    # Remembering rows
 
     def _remember(self, state: StateId, words: Int32Array) -> MaskRow:
         content = words.tobytes()

@@ -1,20 +1,27 @@
-"""How kernels are compiled: `inner` for their parts, `entry` for what Python calls.
+"""How kernels are compiled and kept: `entry` for what Python calls, `inner` for its parts.
 
 numba compiles a function anew for each combination of argument types, and would do so for an int64,
-an int32 read from the arena and each literal. `inner` makes every scalar an int64 first, so each
-part is compiled once: 26 s became the figure in `docs/design/kernels.md`. Where numba's internals
-have moved, parts are merely compiled more often.
+an int32 read from the arena and each literal. `inner` makes every scalar an int64 first, so that a
+part is compiled once: half the compile time. Where numba's internals have moved, parts are merely
+compiled more often.
+
+Machine code is kept on disk in a folder named for the source of all kernels. numba itself looks
+only at the file of the entry point, and would go on using the code of a part that has changed.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 from numba import types
 
-__all__ = ["entry", "inner"]
+from constrain.cache import cache_folder
+
+__all__ = ["entry", "inner", "kernel_folder"]
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -36,5 +43,32 @@ def inner(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
-entry = numba.njit(cache=True, nogil=True)
-"""A kernel that Python calls: cached on disk, and it releases the GIL."""
+def entry(function: Callable[..., Any]) -> Any:
+    """A kernel that Python calls: kept on disk, and it releases the GIL."""
+    # The folder is read from numba's setting when the decorator runs, and only then.
+    setting = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_KERNEL_FOLDER)
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    finally:
+        numba.config.CACHE_DIR = setting
+
+
+def kernel_folder() -> Path:
+    """Where compiled kernels of this version are kept: below `constrain.cache.cache_folder`.
+
+    A folder that cannot be written is no error: numba then keeps them beside the source, or in its
+    own cache, or compiles them in each process.
+    """
+    return _KERNEL_FOLDER
+
+
+def _fingerprint_of_sources() -> str:
+    settings = (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT)
+    digest = hashlib.sha256(repr(settings).encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+_KERNEL_FOLDER = cache_folder() / "kernels" / _fingerprint_of_sources()

@@ -23,8 +23,10 @@ def fill_next_token_bitmasks(
             `allocate_token_bitmask` has set to all ones.
         bitmask: int32 [>= len(matchers), words], NumPy or torch CPU. Mutated.
 
-    Raises: MatchError: A sequence has ended or met a dead end; the message names its row. Rows
-        after it are not written. SamplingError: The bitmask has the wrong type, dtype or shape.
+    Raises:
+        MatchError: A sequence has ended or met a dead end; the message names its row. Rows after it
+            are not written.
+        SamplingError: The bitmask has the wrong type, dtype or shape.
 
     Cost: as `Matcher.fill_next_token_bitmask` a row; walks release the GIL.
     """

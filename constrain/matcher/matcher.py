@@ -52,9 +52,10 @@ class Matcher:
     def fill_next_token_bitmask(self, bitmask: Any, row: int = 0) -> bool:  # noqa: ANN401 - NumPy or torch
         """Write which tokens may come next into one row of `bitmask`.
 
-        Args: bitmask: int32 [batch, >= ceil(vocab_size / 32)] or one row of it, NumPy or torch CPU.
-            Mutated; bits past vocab_size are 0. `constrain.allocate_token_bitmask` makes one. row:
-            The row to write; other rows are left alone.
+        Args:
+            bitmask: int32 [batch, >= ceil(vocab_size / 32)] or one row of it, NumPy or torch CPU.
+                Mutated; bits past vocab_size are 0. `constrain.allocate_token_bitmask` makes one.
+            row: The row to write; other rows are left alone.
 
         Returns:
             False if every token is allowed, so that the caller may skip this row.

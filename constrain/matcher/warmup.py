@@ -21,8 +21,9 @@ def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
     lies where numba keeps it (`NUMBA_CACHE_DIR`, by default beside the installed package or in the
     user's cache folder).
 
-    Args: progress: Called as progress(done, total, what is next) before each step and once at the
-        end.
+    Args:
+        progress: Called as progress(done, total, what is next) before each step and once at the
+            end.
     """
 
     def start() -> None:

@@ -67,6 +67,8 @@ OP_RULE = 9
 """rule, nullable"""
 OP_REHASH = 10
 """Alone, after a hashed section grew."""
+OP_NODE = 11
+"""node: one that exists"""
 
 
 @inner
@@ -89,7 +91,7 @@ def build(arena, program, results):
     """
     A = arena
     _start(A)
-    at = 0
+    at = np.int64(0)
     for r in range(results.shape[0]):
         op = program[at]
         node = np.int64(EMPTY_ID)
@@ -127,6 +129,9 @@ def build(arena, program, results):
             at += 3
         elif op == OP_NOT:
             node = make_not(A, np.int64(results[program[at + 1]]))
+            at += 1
+        elif op == OP_NODE:
+            node = np.int64(program[at + 1])
             at += 1
         elif op == OP_REHASH:
             rehash(A)

@@ -125,7 +125,9 @@ INFINITE = 2**31 - 1
 NULLABLE = 1
 NONEMPTY = 2
 HOLLOW = 4
-"""Denotes the empty set though it is not the node EMPTY."""
+"""Denotes the empty set."""
+RULEFUL = 8
+"""A RULE stands somewhere in it."""
 
 # Values of ROW_STATE.
 ROW_MISSING = 0

@@ -49,6 +49,7 @@ from constrain.kernels.derive.layout import (
     POOL,
     REPEAT,
     RULE,
+    RULEFUL,
     STATUS,
     TABLE,
     WORK,
@@ -268,6 +269,7 @@ def _cat_pair(A, h, k):
     if k == EPS_ID:
         return np.int64(h)
     flags = A[NODE * h + FLAGS] & A[NODE * k + FLAGS] & (NULLABLE | NONEMPTY)
+    flags |= (A[NODE * h + FLAGS] | A[NODE * k + FLAGS]) & RULEFUL
     return intern_node(A, CAT, h, k, 0, flags)
 
 
@@ -302,13 +304,14 @@ def make_repeat(A, x, lo, hi):
     if lo == 1 and hi == 1:
         return np.int64(x)
     flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
+    flags |= A[NODE * x + FLAGS] & RULEFUL
     return intern_node(A, REPEAT, x, lo, hi, flags)
 
 
 @inner
 def make_rule(A, rule, nullable):
     """A reference to a rule; its language is not empty, by contract."""
-    return intern_node(A, RULE, rule, 0, 0, NONEMPTY | (NULLABLE if nullable else 0))
+    return intern_node(A, RULE, rule, 0, 0, RULEFUL | NONEMPTY | (NULLABLE if nullable else 0))
 
 
 @inner
@@ -318,8 +321,10 @@ def make_not(A, x):
         return np.int64(A[NODE * x + ARG_A])
     if A[NODE * x + FLAGS] & HOLLOW:
         x = np.int64(EMPTY_ID)
-    nullable = not A[NODE * x + FLAGS] & NULLABLE
-    return intern_node(A, NOT, x, 0, 0, NULLABLE | NONEMPTY if nullable else 0)
+    flags = A[NODE * x + FLAGS] & RULEFUL
+    if not A[NODE * x + FLAGS] & NULLABLE:
+        flags |= NULLABLE | NONEMPTY
+    return intern_node(A, NOT, x, 0, 0, flags)
 
 
 @inner
@@ -394,12 +399,12 @@ def make_alt(A, lo, hi, sp):
     result = np.int64(EMPTY_ID)
     start, end = lo, hi
     opening = True
-    pairs = count = at = out = head = 0
+    pairs = count = at = out = head = np.int64(0)
     while True:
         if opening:
             pairs = sp
             count = _open_union(A, start, end, sp)
-            at = out = 0
+            at = out = np.int64(0)
             if count < 2:
                 if count == 0:
                     result = np.int64(EMPTY_ID)
@@ -523,7 +528,7 @@ def _close_union(A, pairs, count, sp):
     if kept < 2:
         return np.int64(A[A[WORK] + pairs]) if kept else np.int64(EMPTY_ID)
     for i in range(kept):
-        flags |= A[NODE * A[A[WORK] + pairs + i] + FLAGS] & (NULLABLE | NONEMPTY)
+        flags |= A[NODE * A[A[WORK] + pairs + i] + FLAGS] & (NULLABLE | NONEMPTY | RULEFUL)
     return intern_members(A, ALT, pairs, pairs + kept, flags)
 
 
@@ -658,4 +663,7 @@ def make_and(A, lo, hi, sp):
             kept = distinct(A, sp, kept + 1)
     if kept < 2:
         return np.int64(A[A[WORK] + sp]) if kept else np.int64(ALL_ID)
-    return intern_members(A, AND, sp, sp + kept, NULLABLE | NONEMPTY if all_nullable else 0)
+    flags = NULLABLE | NONEMPTY if all_nullable else 0
+    for i in range(kept):
+        flags |= A[NODE * A[A[WORK] + sp + i] + FLAGS] & RULEFUL
+    return intern_members(A, AND, sp, sp + kept, flags)

@@ -25,14 +25,23 @@ from constrain.kernels.derive.layout import (
 
 
 @entry
-def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start):
+def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start, seen):
     """Set the bit of each token that may follow `state`, a live state.
 
-    Args: arena: Terms. state: The state to mask. byte: [N], uint8; with depth, end (int32 [N]),
-        token_start (int32 [N+1]) and tokens (int32) the trie. depth: See byte. end: See byte.
-        token_start: See byte. tokens: See byte. mask: [ceil(V/32)], uint32, zero at the first call.
-        Mutated. rows: [2 * (max depth + 2)], int32: the row of the state at each depth. Kept
-        between calls. start: 0, or what the last call returned when STATUS stopped it.
+    Args:
+        arena: Terms.
+        state: The state to mask.
+        byte: [N], uint8; with depth, end (int32 [N]), token_start (int32 [N+1]) and tokens (int32)
+            the trie.
+        depth: See byte.
+        end: See byte.
+        token_start: See byte.
+        tokens: See byte.
+        mask: [ceil(V/32)], uint32. Mutated; bits that are set stay set.
+        rows: [2 * (max depth + 2)], int32: the row of the state at each depth. Kept between calls.
+        start: 0, or what the last call returned when STATUS stopped it.
+        seen: [N], int32, zero at the first call: the live state of each node goes here. Or [0], to
+            do without.
 
     Returns:
         N when done; else the node to go on from, once Python has served STATUS.
@@ -53,6 +62,8 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start)
         if t == EMPTY_ID:
             i = np.int64(end[i])
             continue
+        if seen.shape[0] > 0:
+            seen[i] = t
         for j in range(token_start[i], token_start[i + 1]):
             token = tokens[j]
             mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)

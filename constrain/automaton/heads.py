@@ -1,0 +1,232 @@
+"""Mask rows of heads, shared by every grammar over one vocabulary.
+
+A state is often `h·k`: the rest h of a string, then whatever the grammar wants after it. The walk
+through h is the long one (nearly every token may stand in a string), and it is the same wherever
+such a string stands. So for a head keep
+
+- the tokens that stay inside it, allowed whatever k is, as a row;
+- the tokens that can leave it, as a trie of *remainders*: their bytes from where h may end.
+
+Then mask(h·k) = that row, and each token one of whose remainders k can begin with: a copy and a
+short walk. It is exact also where h is ambiguous: a token may stay inside and stand at several
+remainders.
+
+    h = the rest of a JSON string: `cd` stays inside, `cd",` leaves with the remainder `,`
+
+Counters: `x{lo,hi}·rest` is walked once, as `x{0,K}·rest` with K longer than any token, and each
+token is filed under the number of x it begins. A row for a pair (lo, hi) is then a comparison: a
+string bounded by a billion has the row of an unbounded one, and close to a bound no walk is needed
+either. Where the count is ambiguous (`(a|aa){0,9}`, `[ab]{0,9}a`) the head is walked as it stands.
+
+Alternatives considered: token equivalence classes for a grammar's byte classes (much to compute
+before the first mask); a walk for each state (ENGINE section 12: 3 ms in each string anew).
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.vocab import Trie, Vocabulary, build_trie
+
+__all__ = ["DEAD_NODE", "RESTS", "Head", "HeadRow", "HeadRows", "head_rows_of"]
+
+Int32Array = npt.NDArray[np.int32]
+Int16Array = npt.NDArray[np.int16]
+
+MAX_REMAINDERS = 8192
+"""Pairs of a token and a remainder. `[a-z]*` has 10^5: walking them costs more than it saves."""
+MAX_HEADS = 4096
+"""Heads of one vocabulary, about 0.4 MB each where it is large; past it the oldest go."""
+MAX_ROWS_PER_HEAD = 256
+
+RESTS = -1
+"""In the counts of nodes: the repeat is over, and the rest of the head goes on."""
+DEAD_NODE = -2
+"""In the counts of nodes: no sentence of the head begins so."""
+_NEVER = np.int16(np.iinfo(np.int16).max)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow:
+    """What a vocabulary does in one head.
+
+    Attributes:
+        words: int32 [ceil(V/32)], read-only: tokens that stay inside.
+        remainders: Tries of what is left of a token where the head ends; `tokens` are token ids.
+    """
+
+    words: Int32Array
+    remainders: tuple[Trie, ...]
+
+
+class Head:
+    """Every token's way through a head, whatever the bounds of its counter.
+
+    Args:
+        vocab: The vocabulary.
+        counts: int16 [N]: for each node of the trie the number of x begun, RESTS where the repeat
+            is over, DEAD_NODE where the head is. Only 0 and DEAD_NODE for a head without a counter.
+        exits: bool [N]: nodes where the head may end.
+    """
+
+    def __init__(self, vocab: Vocabulary, counts: Int16Array, exits: npt.NDArray[np.bool_]) -> None:
+        trie = vocab.trie
+        self._vocab_size = vocab.vocab_size
+        self._lock = threading.Lock()
+        self._rows: dict[tuple[int, int], HeadRow] = {}
+        ended = _counts_at_end(trie, counts)
+        owner = np.repeat(np.arange(trie.num_nodes), np.diff(trie.token_start))
+        self._inside = np.full(vocab.vocab_size, _NEVER, np.int16)
+        inside = counts[owner] >= 0
+        self._inside[trie.tokens[inside]] = counts[owner[inside]]
+        resting = [
+            (int(trie.tokens[i]), ended[int(owner[i])])
+            for i in np.flatnonzero(counts[owner] == RESTS)
+        ]
+        self._resting_tokens = np.array([token for token, _ in resting], np.int32)
+        self._resting_counts = np.array([count for _, count in resting], np.int16)
+        self._by_count = _remainders(vocab, counts, ended, np.flatnonzero(exits))
+        used = set(counts[counts >= 0].tolist()) | set(ended.values())
+        self._levels = sorted(used | {0})
+        """The counts that occur: rows change only there."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether rows can be had; if not, the head and its continuation are walked together."""
+        return self._by_count is not None
+
+    def row(self, lo: int, hi: int) -> HeadRow:
+        """The row for a counter of lo..hi. Any pair will do where the head has no counter."""
+        lo, hi = self._level(lo, up=True), self._level(hi, up=False)
+        found = self._rows.get((lo, hi))
+        if found is None:
+            found = self._make_row(lo, hi)
+            with self._lock:
+                if len(self._rows) >= MAX_ROWS_PER_HEAD:
+                    del self._rows[next(iter(self._rows))]
+                self._rows[lo, hi] = found
+        return found
+
+    def _level(self, bound: int, *, up: bool) -> int:
+        """The nearest count that occurs, at or above, else at or below; no row lies between."""
+        at = bisect_left(self._levels, bound) if up else bisect_right(self._levels, bound) - 1
+        if at >= len(self._levels):
+            return self._levels[-1] + 1  # no token begins so many
+        return self._levels[at] if at >= 0 else -1
+
+    def _make_row(self, lo: int, hi: int) -> HeadRow:
+        assert self._by_count is not None
+        allowed = self._inside <= hi
+        within = (self._resting_counts >= lo) & (self._resting_counts <= hi)
+        allowed[self._resting_tokens[within]] = True
+        words = pack_bits(allowed)
+        words.flags.writeable = False
+        tries = [trie for count, trie in self._by_count.items() if lo <= count <= hi]
+        return HeadRow(words, tuple(tries))
+
+
+def pack_bits(allowed: npt.NDArray[np.bool_]) -> Int32Array:
+    """One row of a bitmask out of one boolean for each id."""
+    words = np.zeros((len(allowed) + 31) // 32, "<u4")
+    words.view(np.uint8)[: (len(allowed) + 7) // 8] = np.packbits(allowed, bitorder="little")
+    return words.view(np.int32)
+
+
+def _counts_at_end(trie: Trie, counts: Int16Array) -> dict[int, int]:
+    """For each node past the repeat, how many x there were: the count of the last node inside."""
+    found: dict[int, int] = {}
+    nodes = np.flatnonzero(counts == RESTS).tolist()
+    if not nodes:
+        return found
+    parents = _parents(trie, nodes)
+    for node in nodes:
+        parent = parents[node]
+        if parent < 0:
+            found[node] = 0
+        else:
+            count = int(counts[parent])
+            found[node] = found[parent] if count == RESTS else count
+    return found
+
+
+def _parents(trie: Trie, nodes: Sequence[int]) -> dict[int, int]:
+    """The node above each of some nodes, -1 above a first byte."""
+    depths = trie.depth[np.asarray(nodes)]
+    parents = dict.fromkeys(nodes, -1)
+    for depth in np.unique(depths[depths > 0]).tolist():
+        above = np.flatnonzero(trie.depth == depth - 1)
+        here = np.asarray(nodes)[depths == depth]
+        found = above[np.searchsorted(above, here) - 1]
+        parents.update(zip(here.tolist(), found.tolist(), strict=True))
+    return parents
+
+
+def _remainders(
+    vocab: Vocabulary, counts: Int16Array, ended: dict[int, int], exits: npt.NDArray[np.intp]
+) -> dict[int, Trie] | None:
+    """Tries of remainders by the count at which the head ended; None if there are too many."""
+    trie = vocab.trie
+    first, last = trie.token_start[exits + 1], trie.token_start[trie.end[exits]]
+    if int((last - first).sum()) > MAX_REMAINDERS:
+        return None
+    rests: dict[int, tuple[list[bytes | None], list[int]]] = {}
+    for i, node in enumerate(exits.tolist()):
+        depth = int(trie.depth[node]) + 1
+        texts, ids = rests.setdefault(ended.get(node, int(counts[node])), ([], []))
+        for token in trie.tokens[first[i] : last[i]].tolist():
+            text = vocab.token_bytes[token]
+            assert text is not None
+            texts.append(text[depth:])
+            ids.append(token)
+    return {
+        count: _retarget(build_trie(texts), ids) for count, (texts, ids) in rests.items() if ids
+    }
+
+
+def _retarget(made: Trie, ids: list[int]) -> Trie:
+    """A trie of texts whose tokens are indices, with the ids of these indices instead."""
+    tokens = np.array(ids, np.int32)[made.tokens]
+    return Trie(made.byte, made.depth, made.end, made.token_start, tokens, made.max_depth)
+
+
+class HeadRows:
+    """The heads met so far over one vocabulary, by key. Thread-safe, bounded."""
+
+    def __init__(self) -> None:
+        self._heads: dict[bytes, Head | None] = {}
+        self._lock = threading.Lock()
+
+    def __contains__(self, key: bytes) -> bool:
+        """Whether a head was met."""
+        return key in self._heads
+
+    def get(self, key: bytes) -> Head | None:
+        """The head under a key; None if it was not met, or was found to have no such rows."""
+        return self._heads.get(key)
+
+    def put(self, key: bytes, head: Head | None) -> None:
+        """Keep a head, or that there is none."""
+        with self._lock:
+            if len(self._heads) >= MAX_HEADS:
+                del self._heads[next(iter(self._heads))]
+            self._heads[key] = head
+
+
+_BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, HeadRows] = weakref.WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def head_rows_of(vocab: Vocabulary) -> HeadRows:
+    """The shared heads of a vocabulary: made once, gone with it. What is in them never changes."""
+    with _LOCK:
+        found = _BY_VOCABULARY.get(vocab)
+        if found is None:
+            found = _BY_VOCABULARY[vocab] = HeadRows()
+        return found

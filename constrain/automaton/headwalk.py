@@ -1,0 +1,142 @@
+"""The heads of one grammar's states: found in the terms, walked once, shared by structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.algebra.store import StateId, TermStore
+from constrain.algebra.structure import Structure
+from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, head_rows_of
+from constrain.kernels.derive import layout as lay
+from constrain.vocab import Vocabulary
+
+__all__ = ["HeadWalk"]
+
+Int32Array = npt.NDArray[np.int32]
+
+COUNTER = lay.INFINITE - 1
+"""The counter that heads are walked with: no grammar has one as large (`store.MAX_COUNT`)."""
+
+MAX_BODY_STATES = 64
+"""States of x in x{lo,hi} looked at; a JSON character has about ten."""
+
+
+class HeadWalk:
+    """Finds the row of a head. Called under the store's lock.
+
+    Args:
+        store: The grammar's terms.
+        structure: Of the same store.
+        vocab: The vocabulary.
+        walk: Called as walk(state): the live state of each node of the trie, int32 [N], 0 = dead.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        structure: Structure,
+        vocab: Vocabulary,
+        walk: Callable[[StateId], Int32Array],
+    ) -> None:
+        self._store = store
+        self._structure = structure
+        self._vocab = vocab
+        self._walk = walk
+        self._longest = vocab.trie.max_depth
+        self._heads = head_rows_of(vocab)
+
+    def row(self, parts: list[StateId]) -> HeadRow | None:
+        """The row of a head, given by its parts; None if it must be walked with its continuation.
+
+        Cost: digests of parts not seen before, and one walk if no grammar has met the head.
+        """
+        counter = self._structure.repeat_bounds(parts[0])
+        if counter is not None:
+            body, lo, hi = counter
+            head = self._counted(body, parts[1:])
+            if head is not None:
+                return head.row(lo, hi) if head.is_shared else None
+        head = self._uncounted(parts)
+        return head.row(0, 0) if head.is_shared else None
+
+    def _counted(self, body: StateId, rest: list[StateId]) -> Head | None:
+        """The head of x{lo,hi}·rest for all bounds; None if tokens do not tell their number of x."""
+        key = b"counted" + self._key([body, *rest])
+        if key not in self._heads:
+            self._heads.put(key, self._measure(body, rest))
+        return self._heads.get(key)
+
+    def _uncounted(self, parts: list[StateId]) -> Head:
+        key = b"as it is" + self._key(parts)
+        found = self._heads.get(key)
+        if found is None:
+            states = self._walk(self._store.concatenate(parts))
+            counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int16)
+            found = Head(self._vocab, counts, self._exits(states))
+            self._heads.put(key, found)
+        return found
+
+    def _measure(self, body: StateId, rest: list[StateId]) -> Head | None:
+        if not self._tells_its_count(body, rest):
+            return None
+        counter = self._store.repeat(body, 0, COUNTER)
+        states = self._walk(self._store.concatenate([counter, *rest]))
+        counts = np.zeros(self._store.num_terms, np.int16)
+        for state in self._distinct(states):
+            count = self._count(state, body)
+            if count is None:
+                return None
+            counts[state] = count
+        return Head(self._vocab, counts[states], self._exits(states))
+
+    def _tells_its_count(self, body: StateId, rest: list[StateId]) -> bool:
+        """Whether each byte of x{lo,hi}·rest is known to go on x, begin another, or begin the rest.
+
+        So if no x goes on to a longer x, and x and the rest begin with different bytes.
+        """
+        store = self._store
+        if rest:
+            first = store.next_bytes(store.concatenate(rest))
+            if set(first) & set(store.next_bytes(body)):
+                return False
+        seen: set[StateId] = {body}
+        todo = [body]
+        while todo:
+            for state in store.successors(todo.pop()):
+                if state in seen:
+                    continue
+                if len(seen) >= MAX_BODY_STATES:
+                    return False
+                if store.nullable(state) and state != lay.EPS_ID:
+                    return False
+                seen.add(state)
+                todo.append(state)
+        return True
+
+    def _distinct(self, states: Int32Array) -> list[StateId]:
+        present = np.zeros(self._store.num_terms, np.bool_)
+        present[states] = True
+        return [StateId(state) for state in np.flatnonzero(present).tolist()]
+
+    def _count(self, state: StateId, body: StateId) -> int | None:
+        """How many x were begun on the way to a state; None if that cannot be told."""
+        if state == lay.EMPTY_ID:
+            return DEAD_NODE
+        bounds = self._structure.counts_in(state, body, COUNTER - self._longest)
+        if bounds is None or len(bounds) != 1:
+            return None
+        bound = bounds.pop()
+        return RESTS if bound < 0 else COUNTER - bound
+
+    def _exits(self, states: Int32Array) -> npt.NDArray[np.bool_]:
+        """Nodes where the head may end."""
+        ends = np.zeros(self._store.num_terms, np.bool_)
+        for state in self._distinct(states):
+            ends[state] = self._store.nullable(state)
+        return ends[states]
+
+    def _key(self, parts: list[StateId]) -> bytes:
+        return b"".join(map(self._structure.digest, parts))

@@ -1,0 +1,102 @@
+"""Rows made from shared heads and counters are the rows of the plain walk."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import constrain
+from constrain import Grammar, Limits, Vocabulary
+from constrain.algebra import terms as t
+from constrain.algebra.store import TermStore
+from constrain.automaton import Automaton
+from tests.algebra.strategies import boolean_terms, plain_terms
+from tests.matcher.vocabularies import NASTY
+
+# Every text of up to 4 letters is a token, so that a token can leave a head at any place of it.
+DENSE = Vocabulary(
+    [bytes(p) for n in range(1, 5) for p in itertools.product(b"ab,", repeat=n)] + [None],
+    eos_token_ids=[3 + 9 + 27 + 81],
+)
+
+
+def rule_of(term):
+    """A rule with this language, without the empty text: what follows a head in real grammars."""
+    body = t.non_nullable(term)
+    store = TermStore()
+    assume(not store.is_empty(store.intern(body)))
+    return t.Rule("after", lambda: body)
+
+
+def check_rows(term, vocab, texts):
+    automaton = Automaton(Grammar(term, "test"), vocab, Limits())
+    if automaton.is_empty(automaton.start):
+        return
+    for text in texts:
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            row = automaton.mask_row(state).words
+            assert (row == automaton.walk_mask(state)).all(), text
+
+
+short_texts = [bytes(p) for n in range(4) for p in itertools.product(b"ab,", repeat=n)]
+counters = st.tuples(plain_terms, st.integers(0, 6), st.one_of(st.none(), st.integers(0, 12)))
+
+
+@settings(max_examples=150)
+@given(st.lists(boolean_terms, max_size=3), plain_terms)
+def test_heads_before_a_rule(parts, after):
+    check_rows(t.cat(*parts, rule_of(after)), NASTY, [b"", b"a", b"b", b"ab", b"\x80", b"a\xff"])
+
+
+@settings(max_examples=150)
+@given(counters, plain_terms, plain_terms)
+def test_counted_heads_before_a_rule(counter, rest, after):
+    body, lo, more = counter
+    repeat = t.repeat(body, lo, None if more is None else lo + more)
+    check_rows(t.cat(repeat, rest, rule_of(after)), NASTY, [b"", b"a", b"b", b"ab", b"aab"])
+
+
+@pytest.mark.parametrize("rest", [b"", b",", b",a"])
+@pytest.mark.parametrize("letter", [b"a", b"ab", b"aa"])
+@pytest.mark.parametrize(("lo", "hi"), [(0, None), (0, 0), (0, 3), (2, 3), (3, 9), (5, None)])
+def test_bounds_near_and_far(letter, lo, hi, rest):
+    after = t.Rule("after", lambda: t.alt((t.literal(b"ba"), t.literal(b",,"), t.literal(b"a"))))
+    body = t.byte_class(letter) if len(letter) == 1 else t.alt(map(t.literal, (letter, b"b")))
+    check_rows(t.cat(t.repeat(body, lo, hi), t.literal(rest), after), DENSE, short_texts)
+
+
+def test_a_head_is_shared_by_grammars_and_bounds():
+    vocab = Vocabulary([bytes(p) for p in itertools.product(b'ab"', repeat=3)] + [None], [27])
+    char = t.byte_class(b"ab")
+    walks = []
+    for hi in (2, 9, None):
+        for tail in (b"ab", b"ba"):
+            after = t.Rule("after", lambda tail=tail: t.literal(tail))
+            grammar = Grammar(t.cat(t.repeat(char, 0, hi), t.literal(b'"'), after), "test")
+            automaton = Automaton(grammar, vocab, Limits())
+            walks.append(automaton.mask_row(automaton.start).words.tolist())
+            assert walks[-1] == automaton.walk_mask(automaton.start).tolist()
+    assert len({tuple(w) for w in walks}) > 1
+
+
+def test_rows_are_dropped_by_bytes_and_made_again():
+    compiled = constrain.compile(
+        Grammar.from_regex("(a|b){3}"), DENSE, limits=Limits(max_mask_rows_bytes=1)
+    )
+    first = compiled.mask_row(compiled.start).words.copy()
+    for text in (b"a", b"ab", b"aba"):
+        compiled.mask_row(compiled.after_bytes(compiled.start, text))
+    assert compiled.nbytes < 10_000_000
+    assert (compiled.mask_row(compiled.start).words == first).all()
+
+
+def test_a_row_cannot_be_written():
+    compiled = constrain.compile(Grammar.from_regex("a"), DENSE)
+    with pytest.raises(ValueError, match="read-only"):
+        compiled.mask_row(compiled.start).words[0] = 1
+    assert compiled.mask_row(compiled.start).words.dtype == np.int32
