@@ -21,7 +21,7 @@ class EmptyRowError(DeadEndError):
     """
 
     def __init__(
-        self, reason: str, *, rows: tuple[int, ...], output: SampleOutput | None = None
+        self, reason: str, *, rows: tuple[int, ...] = (), output: SampleOutput | None = None
     ) -> None:
         self.rows = rows
         self.output = output
@@ -37,7 +37,7 @@ class InvalidRowError(SamplingError):
     """
 
     def __init__(
-        self, reason: str, *, rows: tuple[int, ...], output: SampleOutput | None = None
+        self, reason: str, *, rows: tuple[int, ...] = (), output: SampleOutput | None = None
     ) -> None:
         self.rows = rows
         self.output = output

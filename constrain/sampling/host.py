@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.kernels.apply_bitmask.arrays import is_tensor
-from constrain.kernels.sample import ONE, count_allowed, gather, pick
+from constrain.kernels.sample import ONE, Workspace, count_allowed, gather, pick
 from constrain.sampling.batch import Batch
 from constrain.sampling.failures import EmptyRowError, InvalidRowError
 from constrain.sampling.penalties import banned_ids, edit, plan_edits
@@ -34,27 +34,28 @@ class LegalLogits:
 
     Attributes:
         ids: int32 [n], increasing; None stands for 0..V-1.
-        logits: float32 [n]; no NaN, no +inf, not all -inf. May be the caller's memory: not to be
-            written to.
+        logits: float32 [n]; no NaN, no +inf, not all -inf. May be the caller's memory, or part of
+            a workspace: not to be written to.
     """
 
     ids: Int32Array | None
     logits: Float32Array
 
 
-def choose(batch: Batch, row: int, uniform: float) -> int:
+def choose(batch: Batch, row: int, uniform: float, workspace: Workspace) -> int:
     """Choose the token id of one row.
 
     Args:
         batch: The whole batch.
         row: Its row.
         uniform: The random number of the draw, 0 <= uniform < 1; a greedy row ignores it.
+        workspace: As wide as a row.
 
     Raises:
         InvalidRowError: The row has NaN.
         EmptyRowError: Nothing is allowed.
     """
-    weighed = weigh_row(batch, row)
+    weighed = weigh_row(batch, row, workspace)
     position = 0
     if len(weighed.weights) > 1:
         # In float64, and the same on every device.
@@ -63,7 +64,7 @@ def choose(batch: Batch, row: int, uniform: float) -> int:
     return position if weighed.ids is None else int(weighed.ids[position])
 
 
-def weigh_row(batch: Batch, row: int) -> WeighedIds:
+def weigh_row(batch: Batch, row: int, workspace: Workspace) -> WeighedIds:
     """Run every step but the draw; a greedy row is left with one id.
 
     Raises:
@@ -71,9 +72,9 @@ def weigh_row(batch: Batch, row: int) -> WeighedIds:
         EmptyRowError: Nothing is allowed.
     """
     params = batch.params[row]
-    edited = edited_logits(batch, row)
+    edited = edited_logits(batch, row, workspace)
     if not params.is_greedy:
-        return weigh_and_truncate(edited.ids, edited.logits, params)
+        return weigh_and_truncate(edited.ids, edited.logits, params, workspace)
     best = int(edited.logits.argmax())  # the first of several: the lowest id
     return WeighedIds(
         ids=np.array([best if edited.ids is None else edited.ids[best]], dtype=np.int32),
@@ -82,7 +83,7 @@ def weigh_row(batch: Batch, row: int) -> WeighedIds:
     )
 
 
-def edited_logits(batch: Batch, row: int) -> LegalLogits:
+def edited_logits(batch: Batch, row: int, workspace: Workspace) -> LegalLogits:
     """Apply the hard masks, then penalties and biases.
 
     Raises:
@@ -90,7 +91,7 @@ def edited_logits(batch: Batch, row: int) -> LegalLogits:
         EmptyRowError: Nothing is allowed.
     """
     params = batch.params[row]
-    legal = legal_logits(batch, row)
+    legal = legal_logits(batch, row, workspace)
     if not params.edits:
         return legal
     edits = plan_edits(params, batch.histories[row], batch.prompts[row])
@@ -102,7 +103,7 @@ def edited_logits(batch: Batch, row: int) -> LegalLogits:
     return LegalLogits(legal.ids, logits)
 
 
-def legal_logits(batch: Batch, row: int) -> LegalLogits:
+def legal_logits(batch: Batch, row: int, workspace: Workspace) -> LegalLogits:
     """Apply the hard masks to one row: the bitmask, and biases of -inf.
 
     Raises:
@@ -114,7 +115,7 @@ def legal_logits(batch: Batch, row: int) -> LegalLogits:
     if batch.bitmask is not None:
         words = _on_the_cpu(batch.bitmask)[row]
         if count_allowed(words, batch.vocab_size) < batch.vocab_size:
-            ids, logits = gather(logits, words)
+            ids, logits = gather(logits, words, workspace)
     num_allowed = len(logits)
     banned = banned_ids(batch.params[row])
     if len(banned):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from constrain.kernels.sample import keep_top
+from constrain.kernels.sample import Workspace, keep_top
 from constrain.sampling.batch import Batch
-from constrain.sampling.host import float32_row, legal_logits
+from constrain.sampling.host import LegalLogits, float32_row, legal_logits
 
 __all__ = ["RowReport", "report_row"]
 
@@ -44,13 +44,13 @@ class RowReport:
     masked_mass: float
 
 
-def report_row(batch: Batch, row: int, token: int) -> RowReport:
+def report_row(batch: Batch, row: int, token: int, workspace: Workspace) -> RowReport:
     """Describe the choice of `token` in a row that did not fail.
 
     Cost: two exponentials per id; a row on a GPU is copied to the CPU.
     """
     raw = float32_row(batch, row)
-    legal = legal_logits(batch, row)
+    legal = legal_logits(batch, row, workspace)
     above = _relative(legal.logits)
     weights = np.exp(above)
     total = float(weights.sum(dtype=np.float64))
@@ -65,7 +65,7 @@ def report_row(batch: Batch, row: int, token: int) -> RowReport:
     return RowReport(
         logprob=_log_share(legal.logits, _position(legal.ids, token), total),
         raw_logprob=_log_share(raw, token, raw_total),
-        top_logprobs=_top(legal.ids, legal.logits, total, batch.params[row].logprobs or 0),
+        top_logprobs=_top(legal, total, batch.params[row].logprobs or 0, workspace),
         entropy=max(float(entropy), 0.0),
         masked_mass=min(float(raw_weights.sum(dtype=np.float64)) / raw_total, 1.0),
     )
@@ -86,11 +86,12 @@ def _position(ids: npt.NDArray[np.int32] | None, token: int) -> int:
 
 
 def _top(
-    ids: npt.NDArray[np.int32] | None, logits: Float32Array, total: float, num_wanted: int
+    legal: LegalLogits, total: float, num_wanted: int, workspace: Workspace
 ) -> tuple[tuple[int, float], ...]:
     if num_wanted == 0:
         return ()
-    best = keep_top(logits, None, num_wanted)
+    ids, logits = legal.ids, legal.logits
+    best = keep_top(logits, None, num_wanted, workspace)
     best = best[np.isfinite(logits[best])]
     best = best[np.argsort(-logits[best], kind="stable")]
     return tuple(

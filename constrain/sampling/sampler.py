@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import operator
 import secrets
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,7 @@ import numpy.typing as npt
 
 from constrain.errors import ConstrainError, SamplingError
 from constrain.kernels.apply_bitmask.arrays import is_tensor
+from constrain.kernels.sample import Workspace
 from constrain.sampling import host
 from constrain.sampling.batch import Batch, read_batch
 from constrain.sampling.failures import EmptyRowError, InvalidRowError
@@ -58,6 +60,8 @@ class SampleOutput:
 class Sampler:
     """Chooses tokens. Threads may share one; it holds no state of any sequence.
 
+    Each thread that uses it keeps 24 bytes of working memory per id of the widest row.
+
     Rows without a seed draw from 64 bits of entropy that are collected here, once, and from a count
     of the numbers that such rows have used, so no two of their draws share a number.
     """
@@ -65,6 +69,7 @@ class Sampler:
     def __init__(self) -> None:
         self._entropy = secrets.randbits(64)
         self._unseeded_draws = itertools.count()  # `next` is atomic
+        self._of_this_thread = threading.local()
 
     def sample(
         self,
@@ -111,10 +116,11 @@ class Sampler:
             raise SamplingError(f"on_error={on_error!r}: 'raise' or 'return' was expected")
         batch = read_batch(logits, params, bitmask, histories, prompts)
         uniforms = self._uniforms(batch, positions, sequences, histories)
-        token_ids, errors = _choose(batch, uniforms)
+        workspace = self._workspace(batch)
+        token_ids, errors = _choose(batch, uniforms, workspace)
         chosen = token_ids.tolist() if diagnostics or _wants_report(batch) else ()
         reports = tuple(
-            report_row(batch, row, token)
+            report_row(batch, row, token, workspace)
             if row not in errors and (diagnostics or batch.params[row].logprobs is not None)
             else None
             for row, token in enumerate(chosen)
@@ -160,10 +166,17 @@ class Sampler:
             return weights.double() / weights.sum(dim=1, keepdim=True).double()
         probs = np.zeros((batch.num_rows, batch.vocab_size))
         for row in range(batch.num_rows):
-            weighed = host.weigh_row(batch, row)
+            weighed = host.weigh_row(batch, row, self._workspace(batch))
             ids = slice(None) if weighed.ids is None else weighed.ids
             probs[row, ids] = weighed.weights / float(weighed.total)
         return _like(logits, probs)
+
+    def _workspace(self, batch: Batch) -> Workspace:
+        """Get the memory of this thread, wide enough for the batch."""
+        workspace: Workspace | None = getattr(self._of_this_thread, "workspace", None)
+        if workspace is None or workspace.num_ids < batch.vocab_size:
+            workspace = self._of_this_thread.workspace = Workspace(batch.vocab_size)
+        return workspace
 
     def _uniforms(
         self,
@@ -197,7 +210,7 @@ class Sampler:
 
 
 def _choose(
-    batch: Batch, uniforms: npt.NDArray[np.float64]
+    batch: Batch, uniforms: npt.NDArray[np.float64], workspace: Workspace
 ) -> tuple[npt.NDArray[np.int64] | torch.Tensor, dict[int, ConstrainError]]:
     errors: dict[int, ConstrainError] = {}
     if is_tensor(batch.logits) and _runs_on_device(batch.logits):
@@ -210,7 +223,7 @@ def _choose(
     token_ids = np.full(batch.num_rows, -1, dtype=np.int64)
     for row in range(batch.num_rows):
         try:
-            token_ids[row] = host.choose(batch, row, uniforms[row])
+            token_ids[row] = host.choose(batch, row, uniforms[row], workspace)
         except (InvalidRowError, EmptyRowError) as error:
             errors[row] = error
     return _like(batch.logits, token_ids), errors
@@ -224,7 +237,7 @@ def _runs_on_device(logits: torch.Tensor) -> bool:
 def _failure(batch: Batch, row: int) -> InvalidRowError | EmptyRowError:
     """Say why a row failed on the device, by doing its masks again on the CPU."""
     try:
-        host.legal_logits(batch, row)
+        host.legal_logits(batch, row, Workspace(batch.vocab_size))
     except (InvalidRowError, EmptyRowError) as error:
         return error
     raise AssertionError(f"row {row} failed on the device and not on the CPU")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from constrain.kernels.sample import ONE, keep_top, weigh
+from constrain.kernels.sample import ONE, Workspace, keep_top, weigh
 from constrain.sampling.params import SamplingParams
 
 __all__ = ["WeighedIds", "least_weight", "prefix_mass", "weigh_and_truncate"]
@@ -27,6 +27,8 @@ __all__ = ["WeighedIds", "least_weight", "prefix_mass", "weigh_and_truncate"]
 @dataclass(frozen=True, slots=True)
 class WeighedIds:
     """What one row draws from: id `ids[i]` with probability `weights[i] / total`.
+
+    The arrays may be parts of a workspace.
 
     Attributes:
         ids: int32 [n], increasing; None stands for 0..n-1.
@@ -53,6 +55,7 @@ def weigh_and_truncate(
     ids: npt.NDArray[np.int32] | None,
     scores: npt.NDArray[np.float32],
     params: SamplingParams,
+    workspace: Workspace,
 ) -> WeighedIds:
     """Apply temperature, top-k, top-p and min-p.
 
@@ -60,16 +63,17 @@ def weigh_and_truncate(
         ids: [n], increasing; None stands for 0..n-1.
         scores: [n], after masks, penalties and biases; no NaN, no +inf, not all -inf.
         params: Not greedy.
+        workspace: As wide as the row.
 
     Cost: O(n); no sort. With top-k, what follows costs O(k).
     """
     top = scores.max()
     if 0 < params.top_k < len(scores):
-        kept = keep_top(scores, None, params.top_k)
+        kept = keep_top(scores, None, params.top_k, workspace)
         ids, scores = _narrow(ids, kept), scores[kept]
-    weights, total = weigh(scores, top, params.divisor)
+    weights, total = weigh(scores, top, params.divisor, workspace)
     if params.top_p < 1:
-        kept = keep_top(scores, weights, prefix_mass(params.top_p, total))
+        kept = keep_top(scores, weights, prefix_mass(params.top_p, total), workspace)
         ids, weights = _narrow(ids, kept), weights[kept]
     if params.min_p > 0:
         kept = np.flatnonzero(weights >= least_weight(params.min_p)).astype(np.int32)
@@ -82,4 +86,4 @@ def weigh_and_truncate(
 def _narrow(
     ids: npt.NDArray[np.int32] | None, positions: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int32]:
-    return positions if ids is None else ids[positions]
+    return positions.copy() if ids is None else ids[positions]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from constrain.kernels.sample import Workspace
 from constrain.sampling import device, host
 from constrain.sampling.batch import read_batch
 from constrain.sampling.failures import EmptyRowError, InvalidRowError
@@ -26,10 +27,10 @@ def bitmask_of(rows, vocab_size):
 def on_host(logits, params, bitmask, uniforms, histories, prompts):
     """Token ids, -1 where a row failed."""
     batch = read_batch(logits.numpy(), params, bitmask, histories, prompts)
-    tokens = []
+    tokens, workspace = [], Workspace(batch.vocab_size)
     for row in range(batch.num_rows):
         try:
-            tokens.append(host.choose(batch, row, uniforms[row]))
+            tokens.append(host.choose(batch, row, uniforms[row], workspace))
         except (EmptyRowError, InvalidRowError):
             tokens.append(-1)
     return tokens

@@ -54,7 +54,7 @@ def test_weigh(size, scores):
     for temperature in TEMPERATURES:
         top = scores.max()
         expected, expected_total = reference.weigh(scores, top, temperature)
-        weights, total = sample.weigh(scores, top, temperature)
+        weights, total = sample.weigh(scores, top, temperature, sample.Workspace(size))
         assert np.array_equal(weights, expected)
         assert total == expected_total
         on_device = device.weigh(
@@ -69,7 +69,7 @@ def test_weigh(size, scores):
 
 def test_a_weight_is_the_exponential():
     below = np.linspace(0, 28.5, 100_001, dtype=F)
-    weights, _ = sample.weigh(-below, F(0), F(1))
+    weights, _ = sample.weigh(-below, F(0), F(1), sample.Workspace(len(below)))
     assert weights[0] == ONE
     assert (weights[below >= 28] == 0).all()
     assert (np.diff(weights) <= ONE * 2.0**-22).all()
@@ -83,10 +83,12 @@ def test_keep_top_by_count(size, scores):
     for count in {1, 2, size // 2 + 1, size - 1 or 1, size, size + 7}:
         expected = reference.keep_top(scores, None, count)
         assert len(expected) == min(count, size)
-        assert np.array_equal(sample.keep_top(scores, None, count), expected)
+        assert np.array_equal(
+            sample.keep_top(scores, None, count, sample.Workspace(size)), expected
+        )
         if size <= 257:
             kept = np.empty(size, dtype=np.int32)
-            num_kept = python(cpu.keep_top)(scores, np.empty(0, np.int64), count, kept)
+            num_kept = python(cpu.keep_top)(scores, np.empty(0, np.int64), count, kept, kept.copy())
             assert np.array_equal(kept[:num_kept], expected)
 
 
@@ -95,12 +97,12 @@ def test_keep_top_by_mass(size, scores):
     weights, total = reference.weigh(scores, scores.max(), F(1))
     for target in {1, total // 10 + 1, total // 2 + 1, total - 1, total, total + 1}:
         expected = reference.keep_top(scores, weights, target)
-        actual = sample.keep_top(scores, weights, target)
+        actual = sample.keep_top(scores, weights, target, sample.Workspace(size))
         assert np.array_equal(actual, expected)
         assert weights[actual].sum() >= min(target, total)
         if size <= 257:
             kept = np.empty(size, dtype=np.int32)
-            num_kept = python(cpu.keep_top)(scores, weights, target, kept)
+            num_kept = python(cpu.keep_top)(scores, weights, target, kept, kept.copy())
             assert np.array_equal(kept[:num_kept], expected)
 
 
@@ -125,7 +127,7 @@ def test_gather(vocab_size, num_words):
         np.full(num_words, -1, dtype=np.int32),
     ):
         expected_ids, expected_scores = reference.gather(logits, bitmask)
-        ids, scores = sample.gather(logits, bitmask)
+        ids, scores = sample.gather(logits, bitmask, sample.Workspace(vocab_size))
         assert np.array_equal(ids, expected_ids)
         assert np.array_equal(scores, expected_scores)
         assert sample.count_allowed(bitmask, vocab_size) == len(expected_ids)
@@ -181,10 +183,11 @@ def test_without_the_jit_in_a_process_of_its_own():
         "from constrain.kernels.sample import cpu, reference\n"
         "assert not hasattr(cpu.weigh, 'py_func')\n"
         "scores = np.random.default_rng(0).standard_normal(70).astype(np.float32)\n"
-        "weights, total = sample.weigh(scores, scores.max(), np.float32(0.7))\n"
+        "space = sample.Workspace(70)\n"
+        "weights, total = sample.weigh(scores, scores.max(), np.float32(0.7), space)\n"
         "expected, _ = reference.weigh(scores, scores.max(), np.float32(0.7))\n"
         "assert np.array_equal(weights, expected)\n"
-        "kept = sample.keep_top(scores, weights, total // 2)\n"
+        "kept = sample.keep_top(scores, weights, total // 2, space)\n"
         "assert np.array_equal(kept, reference.keep_top(scores, weights, total // 2))\n"
         "assert sample.pick(weights, total // 2) == reference.pick(weights, total // 2)\n"
     )

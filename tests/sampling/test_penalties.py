@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from constrain.errors import SamplingError
+from constrain.kernels.sample import Workspace
 from constrain.sampling import SamplingParams
 from constrain.sampling.batch import read_batch
 from constrain.sampling.host import edited_logits
@@ -18,7 +19,7 @@ def edited(logits, params, history=(), prompt=()):
     batch = read_batch(
         np.array([logits], dtype=np.float32), params, None, [list(history)], [list(prompt)]
     )
-    return edited_logits(batch, 0).logits.tolist()
+    return edited_logits(batch, 0, Workspace(batch.vocab_size)).logits.tolist()
 
 
 def test_repetition_divides_positive_and_multiplies_negative_logits():
@@ -103,7 +104,7 @@ def test_the_plan_lists_each_id_once_in_order():
 def test_the_callers_logits_are_left_alone():
     logits = np.ones((1, 3), dtype=np.float32)
     batch = read_batch(logits, SamplingParams(repetition_penalty=2.0), None, [[0]], None)
-    assert edited_logits(batch, 0).logits.tolist() == [0.5, 1, 1]
+    assert edited_logits(batch, 0, Workspace(batch.vocab_size)).logits.tolist() == [0.5, 1, 1]
     assert logits.tolist() == [[1, 1, 1]]
 
 

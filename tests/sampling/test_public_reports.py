@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from constrain.errors import DeadEndError
+from constrain.kernels.sample import Workspace
 from constrain.matcher.bitmask import apply_token_bitmask
 from constrain.sampling import Sampler, SamplingParams
 from constrain.sampling.batch import read_batch
@@ -64,7 +65,7 @@ class Row:
     def edited(self, params):
         """Masked, penalised, biased: [V]."""
         batch = read_batch(self.logits, params, self.bitmask, [self.history], None)
-        edited = edited_logits(batch, 0)
+        edited = edited_logits(batch, 0, Workspace(batch.vocab_size))
         dense = np.full_like(self.logits[0], -np.inf)
         dense[slice(None) if edited.ids is None else edited.ids] = edited.logits
         return dense

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
@@ -286,6 +287,7 @@ def test_a_dead_row_is_named_and_does_not_cost_the_others(sampler, path):
     assert error.rows == (1, 2)
     assert str(error).startswith("logits row 1: the bitmask allows none of its 3 token ids")
     assert error.output.token_ids.tolist() == [1, -1, -1, 1]
+    assert pickle.loads(pickle.dumps(error)).rows == (1, 2)
     assert "2 token ids are allowed, and all of them have" in str(error.output.errors[2])
     output = sampler.sample(logits, GREEDY, bitmask, on_error="return")
     assert output.token_ids.tolist() == [1, -1, -1, 1]

@@ -90,9 +90,13 @@ def _apply_on_device(
 ) -> None:
     import torch
 
-    words = bitmask if is_tensor(bitmask) else torch.from_numpy(np.ascontiguousarray(bitmask))
-    words = words.to(logits.device, non_blocking=True)
-    indices = torch.from_numpy(rows).to(logits.device, non_blocking=True)
+    # Not asynchronously: the caller may fill the bitmask anew as soon as this returns.
+    if is_tensor(bitmask):
+        words = bitmask.to(logits.device)
+    else:
+        words = torch.from_numpy(np.require(np.asarray(bitmask), requirements=["C", "W"]))
+        words = words.to(logits.device)
+    indices = torch.from_numpy(rows).to(logits.device)
     if logits.is_cuda and importlib.util.find_spec("triton") is not None:
         from constrain.kernels.apply_bitmask import gpu
 

@@ -32,7 +32,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_IDS", "ONE", "count_allowed", "gather", "keep_top", "pick", "weigh"]
+__all__ = [
+    "MAX_IDS",
+    "ONE",
+    "Workspace",
+    "count_allowed",
+    "gather",
+    "keep_top",
+    "pick",
+    "weigh",
+]
 
 Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
@@ -46,6 +55,30 @@ MAX_IDS = 1 << 22
 _EVERY_POSITION_WEIGHS_ONE = np.empty(0, dtype=np.int64)
 
 
+class Workspace:
+    """Memory that the steps of one row fill, and the next row fills again; for one thread.
+
+    A fresh megabyte is handed out page by page, which costs more than the arithmetic: 1.1 ms
+    instead of 0.3 ms for a row of 147,000 allowed ids (AMD EPYC, 2026-11). What a function returns
+    out of a workspace is good until the same function is called with it again.
+    """
+
+    __slots__ = ("ids", "positions", "scores", "undecided", "weights")
+
+    def __init__(self, num_ids: int) -> None:
+        """Make room for rows of up to `num_ids` ids: 24 bytes each."""
+        self.ids = np.empty(num_ids, dtype=np.int32)
+        self.scores = np.empty(num_ids, dtype=np.float32)
+        self.weights = np.empty(num_ids, dtype=np.int64)
+        self.positions = np.empty(num_ids, dtype=np.int32)
+        self.undecided = np.empty(num_ids, dtype=np.int32)
+
+    @property
+    def num_ids(self) -> int:
+        """The widest row that fits."""
+        return len(self.ids)
+
+
 def count_allowed(bitmask: Int32Array, vocab_size: int) -> int:
     """Count the ids below `vocab_size` that one row [W] of a bitmask allows."""
     from constrain.kernels.sample import cpu
@@ -53,57 +86,64 @@ def count_allowed(bitmask: Int32Array, vocab_size: int) -> int:
     return int(cpu.count_allowed(bitmask, vocab_size))
 
 
-def gather(logits: Float32Array, bitmask: Int32Array) -> tuple[Int32Array, Float32Array]:
+def gather(
+    logits: Float32Array, bitmask: Int32Array, workspace: Workspace
+) -> tuple[Int32Array, Float32Array]:
     """Take the allowed ids and their logits out of one row.
 
     Args:
         logits: [V], contiguous.
         bitmask: [W], contiguous; bits past V are ignored, ids without a bit are not allowed.
+        workspace: Holds the result.
 
     Returns:
         (ids, scores), both [n], ids increasing.
     """
     from constrain.kernels.sample import cpu
 
-    num_allowed = int(cpu.count_allowed(bitmask, logits.shape[0]))
-    ids = np.empty(num_allowed, dtype=np.int32)
-    scores = np.empty(num_allowed, dtype=np.float32)
-    cpu.gather(logits, bitmask, ids, scores)
-    return ids, scores
+    num_allowed = cpu.gather(logits, bitmask, workspace.ids, workspace.scores)
+    return workspace.ids[:num_allowed], workspace.scores[:num_allowed]
 
 
-def weigh(scores: Float32Array, top: np.float32, temperature: np.float32) -> tuple[Int64Array, int]:
+def weigh(
+    scores: Float32Array, top: np.float32, temperature: np.float32, workspace: Workspace
+) -> tuple[Int64Array, int]:
     """Turn scores into integer weights.
 
     Args:
         scores: [n], contiguous.
         top: The largest score, finite.
         temperature: > 0, finite.
+        workspace: Holds the result.
 
     Returns:
         (weights, total): [n] and their sum, >= 2^40.
     """
     from constrain.kernels.sample import cpu
 
-    weights = np.empty(scores.shape[0], dtype=np.int64)
-    return weights, int(cpu.weigh(scores, top, temperature, weights))
+    weights = workspace.weights[: len(scores)]
+    with np.errstate(over="ignore"):  # as plain Python it would warn; -inf is meant
+        return weights, int(cpu.weigh(scores, top, temperature, weights))
 
 
-def keep_top(scores: Float32Array, weights: Int64Array | None, target: int) -> Int32Array:
+def keep_top(
+    scores: Float32Array, weights: Int64Array | None, target: int, workspace: Workspace
+) -> Int32Array:
     """Find the positions of the best scores whose mass reaches `target`, increasing.
 
     Args:
         scores: [n], contiguous.
         weights: [n], contiguous; None gives every position the mass 1.
         target: >= 1. All positions are kept if it is more than the total.
+        workspace: Holds the result.
 
-    Cost: O(n), two passes over the scores and three over those near or above the border.
+    Cost: O(n): two passes over the scores, and some over those at the border or above.
     """
     from constrain.kernels.sample import cpu
 
-    positions = np.empty(scores.shape[0], dtype=np.int32)
     masses = _EVERY_POSITION_WEIGHS_ONE if weights is None else weights
-    return positions[: cpu.keep_top(scores, masses, target, positions)]
+    num_kept = cpu.keep_top(scores, masses, target, workspace.positions, workspace.undecided)
+    return workspace.positions[:num_kept]
 
 
 def pick(weights: Int64Array, target: int) -> int:

@@ -84,7 +84,7 @@ def weigh(scores, top, temperature, weights):
 
 
 @numba.njit(cache=True, nogil=True)
-def keep_top(scores, weights, target, positions):
+def keep_top(scores, weights, target, positions, undecided):
     # A radix select over 32-bit keys, digits of 11, 11 and 10 bits from the top: the border's digit
     # is where the mass, added up from the largest digit down, reaches the target.
     bits = scores.view(np.int32)
@@ -102,7 +102,6 @@ def keep_top(scores, weights, target, positions):
     for position in range(num_scores):
         positions[num_candidates] = position
         num_candidates += _order_key(bits[position]) >> 21 >= border
-    undecided = np.empty(num_candidates, dtype=np.int32)
     num_undecided = 0
     for candidate in range(num_candidates):
         undecided[num_undecided] = positions[candidate]
