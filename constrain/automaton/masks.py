@@ -47,6 +47,12 @@ class MaskRow:
         self.empty = allowed == 0
         self.restricts = allowed < vocab_size
 
+    def token_ids(self) -> list[int]:
+        """The ids that are allowed, ascending."""
+        bits = np.unpackbits(self.words.view(np.uint8), bitorder="little")
+        ids: list[int] = np.flatnonzero(bits).tolist()
+        return ids
+
 
 class MaskRows:
     """The rows of one compiled grammar. Called under the store's lock.

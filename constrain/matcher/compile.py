@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from constrain.algebra.printer import describe_bytes
+from constrain.algebra.store import DEAD
 from constrain.automaton import Automaton
 from constrain.errors import UnsatisfiableError, VocabularyError
 from constrain.grammar import Grammar
@@ -12,6 +15,8 @@ from constrain.vocab import Vocabulary
 
 __all__ = ["CompiledGrammar", "compile"]
 
+MAX_SPELLING_STEPS = 20_000
+"""Tokens followed at compile time in search of a sentence; for odd vocabularies only."""
 RULES_AHEAD = 32
 """Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
@@ -47,7 +52,7 @@ def compile(
 
     Raises:
         UnsatisfiableError: No text at all matches the grammar.
-        VocabularyError: No token can begin any sentence of the grammar.
+        VocabularyError: The vocabulary cannot spell any sentence.
         LimitExceededError: A budget was reached.
         TypeError: An argument has another type.
     """
@@ -68,11 +73,40 @@ def compile(
             hint="some of its parts contradict each other",
         )
     compiled.build_ahead(RULES_AHEAD)
-    if compiled.mask_row(compiled.start).empty:
-        wanted = compiled.next_bytes(compiled.start)
-        raise VocabularyError(
-            f"this vocabulary cannot spell {grammar!r}: a text must begin with "
-            f"{describe_bytes(wanted)}, and no token does so within the grammar\n"
-            "hint: check that the vocabulary holds raw bytes (Vocabulary.from_transformers does)"
-        )
+    if not vocab.spells_all_text:
+        _refuse_unspellable(compiled)
     return compiled
+
+
+def _refuse_unspellable(compiled: CompiledGrammar) -> None:
+    """Follow every token from the start, breadth first within a budget, in search of a sentence.
+
+    A place that no token goes on from does not matter as long as there is another way; who steers
+    into it gets a `DeadEndError` from the matcher.
+
+    Raises:
+        VocabularyError: No tokens spell any sentence.
+    """
+    seen = {compiled.start}
+    todo = deque([(compiled.start, b"")])
+    steps = 0
+    stuck = ""
+    while todo:
+        state, text = todo.popleft()
+        if compiled.is_accepting(state) or steps > MAX_SPELLING_STEPS:
+            return
+        row = compiled.mask_row(state)
+        if row.empty and not stuck:
+            place = f"after {text.decode(errors='replace')!r}" if text else "at the start"
+            stuck = f"{place} the text goes on with {describe_bytes(compiled.next_bytes(state))}"
+        for token_id in row.token_ids():
+            steps += 1
+            after = compiled.after_token(state, token_id)
+            if after != DEAD and after not in seen:
+                seen.add(after)
+                todo.append((after, text + (compiled.vocab.token_bytes[token_id] or b"")))
+    raise VocabularyError(
+        f"this vocabulary cannot spell {compiled.grammar!r}: {stuck}, and no token does so\n"
+        "hint: check that the vocabulary holds raw bytes (Vocabulary.from_transformers does), or "
+        "add tokens for single bytes"
+    )

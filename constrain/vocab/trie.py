@@ -74,6 +74,12 @@ class Trie:
         return len(self.byte)
 
     @property
+    def single_bytes(self) -> bytes:
+        """The bytes that are tokens by themselves, ascending."""
+        has_tokens = self.token_start[1:] > self.token_start[:-1]
+        return np.unique(self.byte[(self.depth == 0) & has_tokens]).tobytes()
+
+    @property
     def nbytes(self) -> int:
         """Memory of the arrays, in bytes."""
         arrays = (self.byte, self.depth, self.end, self.token_start, self.tokens)

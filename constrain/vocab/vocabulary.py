@@ -79,6 +79,7 @@ class Vocabulary:
         "_flat",
         "_lock",
         "_special_tokens",
+        "_spells_all_text",
         "_token_bytes",
         "_trie",
         "_vocab_size",
@@ -120,6 +121,7 @@ class Vocabulary:
         self._flat: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]] | None = None
         self._trie: Trie | None = None
         self._fingerprint: str | None = None
+        self._spells_all_text: bool | None = None
 
     @classmethod
     def from_transformers(
@@ -290,6 +292,18 @@ class Vocabulary:
                 if self._trie is None:
                     self._trie = build_trie(self._token_bytes)
         return self._trie
+
+    @property
+    def spells_all_text(self) -> bool:
+        """Whether each byte that UTF-8 uses is a token by itself, so that no text is out of reach.
+
+        True for byte-level and byte-fallback tokenizers. If not, a grammar may come to a place that
+        no token goes on from.
+        """
+        if self._spells_all_text is None:
+            single = set(self.trie.single_bytes)
+            self._spells_all_text = single.issuperset(set(range(0xF5)) - {0xC0, 0xC1})
+        return self._spells_all_text
 
     @property
     def fingerprint(self) -> str:

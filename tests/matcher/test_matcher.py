@@ -149,18 +149,22 @@ def test_a_batch_names_the_row_that_failed():
 
 
 def test_a_dead_end_names_the_bytes_that_are_missing():
-    matcher = constrain.compile(Grammar.from_regex("a|xa"), NASTY).matcher()
-    assert matcher.accept_bytes(b"x")
-    assert allowed(matcher) == {0, 4}
-    matcher = constrain.compile(Grammar.from_regex("ax"), NASTY).matcher()
+    # By hand, since `compile` refuses it.
+    matcher = constrain.CompiledGrammar(
+        Grammar.from_regex("ax"), NASTY, constrain.Limits()
+    ).matcher()
     assert matcher.accept_token(A)
     with pytest.raises(constrain.DeadEndError, match="'x'"):
         allowed(matcher)
 
 
-def test_a_vocabulary_that_cannot_begin_is_an_error():
-    with pytest.raises(constrain.VocabularyError, match="must begin with 'x'"):
+def test_what_a_vocabulary_cannot_spell_is_refused():
+    with pytest.raises(constrain.VocabularyError, match="at the start the text goes on with 'x'"):
         constrain.compile(Grammar.from_regex("x"), NASTY)
+    with pytest.raises(constrain.VocabularyError, match="after 'ab' the text goes on with 'x'"):
+        constrain.compile(Grammar.from_regex("abx+"), NASTY)
+    compiled = constrain.compile(Grammar.from_regex("abx|b"), NASTY)  # there is another way
+    assert compiled.matcher().validate_tokens([B, EOS]) == 2
 
 
 def test_an_empty_language_is_an_error():
@@ -235,10 +239,8 @@ def test_any_tokenisation_of_an_accepted_text_is_accepted(term, parts):
 
 
 def start(term):
-    try:
-        return constrain.compile(Grammar(term, "test"), NASTY).matcher()
-    except (constrain.UnsatisfiableError, constrain.VocabularyError):
-        return None
+    compiled = constrain.CompiledGrammar(Grammar(term, "test"), NASTY, constrain.Limits())
+    return None if compiled.is_empty(compiled.start) else compiled.matcher()
 
 
 def describe(matcher):
@@ -282,7 +284,12 @@ def test_one_compiled_grammar_serves_many_threads():
         bitmasks = constrain.allocate_token_bitmask(2, JSON.vocab_size)
         try:
             for _ in range(60):
-                constrain.fill_next_token_bitmasks([mine, theirs], bitmasks)
+                try:
+                    constrain.fill_next_token_bitmasks([mine, theirs], bitmasks)
+                except constrain.DeadEndError:  # this vocabulary has halves of characters
+                    mine.reset()
+                    theirs.reset()
+                    continue
                 if not (bitmasks[0] == bitmasks[1]).all():
                     failures.append(seed)
                 choices = sorted(allowed_ids(bitmasks, 0, JSON.vocab_size))
