@@ -29,7 +29,13 @@ def _fetch() -> Path | ModelError:
 
 
 def model_folder() -> Path:
-    """Return the model's folder, or skip the test that asks."""
+    """Return the model's folder, or skip the test that asks.
+
+    From here on torch runs on one thread: several are slower where test workers fill the cores.
+    """
+    import torch
+
+    torch.set_num_threads(1)
     found = _fetch()
     if isinstance(found, Path):
         return found
@@ -42,9 +48,6 @@ def model_folder() -> Path:
 
 @functools.cache
 def _load() -> tuple[Any, Any]:
-    import torch
-
-    torch.set_num_threads(1)
     return load_model(model_folder())
 
 

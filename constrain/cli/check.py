@@ -82,22 +82,24 @@ def check(
     grammar = read_grammar(schema, regex, style)
     verdicts = []
     for name in files:
-        try:
-            data = read_bytes(name)
-        except OSError as error:
-            verdicts.append(Verdict(name, error=error.strerror or str(error)))
-            continue
-        if ignore_final_newline:
-            data = re.sub(rb"\r?\n\Z", b"", data)
-        verdicts.append(judge(grammar, name, data))
+        verdict = _read_and_judge(grammar, name, ignore_final_newline)
+        verdicts.append(verdict)
         if not as_json:
-            _show(output(), verdicts[-1])
+            _show(output(), verdict)
     if as_json:
         write_json([verdict.as_json() for verdict in verdicts])
     if any(verdict.error is not None for verdict in verdicts):
         raise typer.Exit(2)
     if not all(verdict.accepted for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _read_and_judge(grammar: constrain.Grammar, name: str, ignore_final_newline: bool) -> Verdict:
+    try:
+        data = read_bytes(name)
+    except OSError as error:
+        return Verdict(name, error=error.strerror or str(error))
+    return judge(grammar, name, re.sub(rb"\r?\n\Z", b"", data) if ignore_final_newline else data)
 
 
 def judge(grammar: constrain.Grammar, name: str, data: bytes) -> Verdict:

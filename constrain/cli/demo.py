@@ -120,14 +120,14 @@ def _show_verdict(console: Console, result: GenerationResult, validator: Any) ->
 
 def _show_cost(console: Console, result: GenerationResult, kernels_s: float) -> None:
     timings = result.timings
-    table = Table(title="What it cost", title_style="bold", title_justify="left", box=None)
-    table.add_column("", no_wrap=True)
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("", style="dim", no_wrap=True)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True)
     rows = [
         ("load kernels", f"{kernels_s:.2f} s", "once a process; compiled once a machine"),
         ("read vocabulary", f"{timings.vocabulary_s:.2f} s", "once a tokenizer"),
-        ("compile schema", _duration(timings.compile_s * 1e6), ""),
+        ("compile schema", _duration(timings.compile_s * 1e6), "once a schema"),
         ("first mask", _duration(timings.first_mask_s * 1e6), "compile, matcher and mask"),
         ("mask, p50", _duration(timings.percentile("mask", 50)), "a token"),
         ("mask, p99", _duration(timings.percentile("mask", 99)), "a token"),
@@ -139,7 +139,7 @@ def _show_cost(console: Console, result: GenerationResult, kernels_s: float) -> 
     ]
     for row in rows:
         table.add_row(*row)
-    console.print()
+    console.print(Text("\nWhat it cost", "bold"))
     console.print(table)
 
 

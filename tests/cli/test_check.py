@@ -1,0 +1,207 @@
+"""`constrain check`: verdicts, places, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constrain.cli.app import run
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "size": {"type": "integer"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("schema.json").write_text(json.dumps(SCHEMA))
+    Path("good.json").write_text('{"size": 3, "name": "chair"}\n')
+    Path("bad.json").write_text('{\n  "name": "Stühle",\n  "size": true\n}\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_all_accepted_is_exit_code_0(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--schema", "schema.json", "good.json"]) == 0
+    assert capsys.readouterr() == ("good.json: accepted\n", "")
+
+
+def test_a_rejected_text_is_shown_where_it_fails(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "--schema", "schema.json", "good.json", "bad.json"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "good.json: accepted"
+    assert lines[1] == "bad.json: rejected at byte 33, line 3, column 11"
+    assert lines[2:4] == ['    "size": true', "            ^"]
+    assert lines[4].startswith("  could have come: ")
+    assert "'0' to '9'" in lines[4]
+    assert len(lines) == 5
+
+
+def test_as_json_a_program_reads_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--schema", "schema.json", "--json", "bad.json", "good.json"]) == 1
+    bad, good = json.loads(capsys.readouterr().out)
+    assert good == {"file": "good.json", "accepted": True}
+    assert (bad["file"], bad["accepted"]) == ("bad.json", False)
+    assert (bad["offset"], bad["line"], bad["column"]) == (33, 3, 11)
+    assert (bad["ended_early"], bad["could_end"]) == (False, False)
+    assert "'0' to '9'" in bad["expected"]
+
+
+def test_canonical_is_narrower(folder: Path) -> None:
+    assert run(["check", "--schema", "schema.json", "--style", "canonical", "good.json"]) == 1
+    Path("ordered.json").write_text('{"name": "chair", "size": 3}\n')
+    options = ["check", "--schema", "schema.json", "--style", "canonical"]
+    assert run([*options, "ordered.json"]) == 1, "the line feed at the end is no part of it"
+    assert run([*options, "--ignore-final-newline", "ordered.json"]) == 0
+
+
+def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    return run(["check", "--regex", regex, *options, "-"])
+
+
+@pytest.mark.parametrize(
+    ("regex", "data", "shown"),
+    [
+        ("ab?", b"a", ["-: accepted"]),
+        (
+            "abc",
+            b"ab",
+            [
+                "-: rejected at byte 2, line 1, column 3: the text ends too early",
+                "  ab",
+                "    ^",
+                "  could have come: 'c'",
+            ],
+        ),
+        (
+            "a",
+            b"ab",
+            [
+                "-: rejected at byte 1, line 1, column 2",
+                "  ab",
+                "   ^",
+                "  could have come: the end",
+            ],
+        ),
+        (
+            "ab?",
+            b"ac",
+            [
+                "-: rejected at byte 1, line 1, column 2",
+                "  ac",
+                "   ^",
+                "  could have come: 'b', the end",
+            ],
+        ),
+        (
+            "日本語",
+            "日本x".encode(),
+            [
+                "-: rejected at byte 6, line 1, column 3",
+                "  日本x",
+                "      ^",
+                "  could have come: byte 0xE8",
+            ],
+        ),
+        (
+            r"\x1b\[31m\tred!",
+            b"\x1b[31m\tred\xff",
+            [
+                "-: rejected at byte 9, line 1, column 10",
+                "  \\x1b[31m\\tred\\xff",
+                "               ^",
+                "  could have come: '!'",
+            ],
+        ),
+        (
+            "a*",
+            b"a" * 50 + b"b" + b"c" * 50,
+            [
+                "-: rejected at byte 50, line 1, column 51",
+                "  ..." + "a" * 30 + "b" + "c" * 29 + "...",
+                " " * 35 + "^",
+                "  could have come: 'a', the end",
+            ],
+        ),
+    ],
+    ids=["accepted", "early", "late", "either", "wide", "not text", "long"],
+)
+def test_the_caret_stands_under_the_place(
+    regex: str,
+    data: bytes,
+    shown: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    code = check(regex, data, monkeypatch)
+    printed = capsys.readouterr().out.splitlines()
+    assert code == (0 if "accepted" in shown[0] else 1)
+    assert printed == shown
+
+
+def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "--schema", "schema.json", "none.json", "good.json"]) == 2
+    assert capsys.readouterr().out.splitlines() == [
+        "none.json: cannot be read: No such file or directory",
+        "good.json: accepted",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["good.json"], "give one of --schema FILE and --regex PATTERN"),
+        (["--schema", "schema.json", "--regex", "a", "good.json"], "give one of"),
+        (["--schema", "none.json", "good.json"], "cannot read the schema none.json"),
+        (["--schema", "-", "-"], "not both"),
+        (["--regex", "a"], "Missing argument"),
+        (["--regex", "a", "--style", "free", "good.json"], "--style"),
+        (["--regex", "(", "good.json"], "regex syntax error"),
+        (["--schema", "broken.json", "good.json"], "schema error"),
+        (["--schema", "wrong.json", "good.json"], "#/type"),
+        (["--schema", "latin.json", "good.json"], "cannot read the schema"),
+    ],
+)
+def test_a_wrong_question_is_exit_code_2_with_one_message(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    Path("broken.json").write_text('{"type": ')
+    Path("wrong.json").write_text('{"type": "strng"}')
+    Path("latin.json").write_bytes(b'{"const": "\xfc"}')
+    assert run(["check", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_a_schema_may_come_from_standard_input(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(SCHEMA).encode())))
+    assert run(["check", "--schema", "-", "good.json"]) == 0
+
+
+def test_checking_needs_neither_torch_nor_transformers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    blocked: Any = None
+    for name in ("torch", "transformers", "tokenizers", "gguf", "triton"):
+        monkeypatch.setitem(sys.modules, name, blocked)
+    assert run(["check", "--schema", "schema.json", "good.json"]) == 0

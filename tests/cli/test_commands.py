@@ -1,0 +1,201 @@
+"""The other commands: what is printed where, and how each ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constrain.cli.app import run
+from constrain.errors import GrammarError
+from tests.generate.test_prompts import small_tokenizer
+from tests.real_model import model_folder
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a random model over single bytes, as transformers saves it."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder = tmp_path_factory.mktemp("tiny-model")
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=288,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        eos_token_id=256,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    small_tokenizer().save_pretrained(folder)
+    return folder
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"constrain {version('constrain-decoding')}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "generate", "check", "explain", "warmup", "model", "model fetch", "bench"],
+)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command.split(), "--help"]) == 0
+    if command != "bench":  # a process of its own prints that
+        assert f"constrain {command}" in capsys.readouterr().out
+
+
+def test_generate_writes_the_text_to_standard_output_and_nothing_else(
+    tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["generate", "--regex", "[a-c]{8}", "--prompt", "x", "--model", str(tiny_model)]
+    assert run([*arguments, "--seed", "5"]) == 0
+    first = capsys.readouterr()
+    assert len(first.out) == 9
+    assert set(first.out[:-1]) <= set("abc")
+    assert first.err.splitlines() == ["Loading the model ...", "Compiling kernels (once) ..."]
+    assert run([*arguments, "--seed", "5"]) == 0
+    assert capsys.readouterr().out == first.out
+
+
+def test_generate_as_json_has_the_figures(
+    tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["generate", "--regex", "(a|b){4}", "--prompt", "x", "--model", str(tiny_model)]
+    assert run([*arguments, "--json", "--temperature", "0"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (
+        len(printed["text"]) == len(printed["token_ids"]) == printed["timings"]["num_tokens"] == 4
+    )
+    assert printed["finish_reason"] == "stop"
+    assert printed["timings"]["num_prompt_tokens"] == 1
+    assert printed["timings"]["mask_p99_us"] >= printed["timings"]["mask_p50_us"] > 0
+
+
+def test_generate_with_a_schema(tiny_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = tiny_model / "schema.json"
+    schema.write_text('{"type": "array", "items": {"enum": [1, 2]}, "minItems": 3, "maxItems": 3}')
+    arguments = ["generate", "--schema", str(schema), "--prompt", "x", "--model", str(tiny_model)]
+    assert run([*arguments, "--seed", "1"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert len(values) == 3
+    assert set(values) <= {1, 2}
+
+
+def test_a_cut_text_is_exit_code_1(tiny_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["generate", "--regex", "a{9}", "--prompt", "x", "--model", str(tiny_model)]
+    assert run([*arguments, "--max-new-tokens", "4"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "aaaa\n"
+    assert "the text was cut after 4 tokens" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--regex", "a", "--prompt", "x", "--model", "no/such/folder"], "there is no model at"),
+        (["--regex", "a"], "--prompt"),
+        (["--prompt", "x"], "give one of --schema FILE and --regex PATTERN"),
+        (["--regex", "a", "--prompt", "x", "--temperature", "-1"], "temperature=-1"),
+        (["--regex", "a", "--prompt", "x", "--max-new-tokens", "-1"], "--max-new-tokens"),
+    ],
+)
+def test_a_wrong_question_is_exit_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["generate", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_debug_lets_the_error_through() -> None:
+    with pytest.raises(GrammarError):
+        run(["--debug", "explain", "--regex", "("])
+
+
+def test_explain_says_how_texts_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--regex", "ab+[0-9]"]) == 0
+    printed = capsys.readouterr().out
+    assert "every text begins with: ab" in printed
+    assert "then comes: '0' to '9', 'b'" in printed
+
+
+def test_explain_as_json_lists_the_keywords(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "string", "maxLength": 3, "title": "a name"}')
+    assert run(["explain", "--schema", str(schema), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    uses = {entry["keyword"]: entry["use"] for entry in printed["keywords"]}
+    assert uses["maxLength"] == "enforced"
+    assert uses["title"] == "annotation"
+    assert printed["begins_with"] == '"'
+    assert printed["num_terms"] > 0
+
+
+def test_warmup_says_when_it_is_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["warmup"]) == 0
+    assert "kernels are ready" in capsys.readouterr().err
+
+
+def test_model_fetch_prints_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = model_folder()
+    assert run(["model", "fetch"]) == 0
+    assert capsys.readouterr().out == f"{folder}\n"
+    assert run(["model", "fetch", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["folder"] == str(folder)
+
+
+def test_the_demo_writes_valid_json_and_says_what_it_cost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model_folder()
+    assert run(["demo"]) == 0
+    printed = capsys.readouterr()
+    assert "jsonschema finds nothing to object to" in printed.out
+    for figure in ("compile schema", "first mask", "mask, p50", "mask, p99", "sampler", "tokens/s"):
+        assert figure in printed.out
+    assert "\x1b" not in printed.out + printed.err, "plain in a pipe"
+
+
+def test_the_demo_takes_another_model_and_says_when_the_text_is_cut(
+    tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["demo", "--model", str(tiny_model), "--max-new-tokens", "5"]) == 1
+    printed = capsys.readouterr()
+    assert "the text was cut after 5 tokens" in printed.err
+    assert "What it cost" in printed.out
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    command = [sys.executable, "-c", "from constrain.cli import main; main()", "--help"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert "Traceback" not in said
+
+
+def test_looking_at_the_command_line_is_cheap() -> None:
+    code = (
+        "import sys; from constrain.cli.app import run; run(['--version']); "
+        "heavy = {'torch', 'transformers', 'tokenizers', 'triton'} & set(sys.modules); "
+        "sys.exit(','.join(heavy) or 0)"
+    )
+    done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
