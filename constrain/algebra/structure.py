@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Iterator
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.kernels.derive import layout as lay
@@ -34,21 +35,19 @@ class Structure:
         pool = int(self._store.arena[lay.POOL])
         return [StateId(m) for m in self._store.arena[pool + at : pool + at + count].tolist()]
 
-    def split_at_rule(self, state: StateId) -> tuple[list[StateId], StateId]:
-        """The parts of a concatenation before the first that holds a rule, and what follows them.
-
-        The second is the state of the empty text where no part holds a rule.
-        """
-        parts: list[StateId] = []
+    def parts(self, state: StateId) -> Iterator[tuple[StateId, StateId]]:
+        """The parts of a concatenation in order, each with the state of what follows it."""
         while True:
             kind, head, tail, _ = self._fields(state)
-            first = StateId(head) if kind == lay.CAT else state
-            if self._flags(first) & lay.RULEFUL:
-                return parts, state
-            parts.append(first)
             if kind != lay.CAT:
-                return parts, StateId(lay.EPS_ID)
+                yield state, StateId(lay.EPS_ID)
+                return
+            yield StateId(head), StateId(tail)
             state = StateId(tail)
+
+    def holds_rule(self, state: StateId) -> bool:
+        """Whether a rule stands somewhere in a state: it means something in its grammar only."""
+        return bool(int(self._store.arena[lay.NODE * state + lay.FLAGS]) & lay.RULEFUL)
 
     def repeat_bounds(self, state: StateId) -> tuple[StateId, int, int] | None:
         """Body, lo and hi (`INFINITE` without bound) of a repeat; None for another kind."""
@@ -63,7 +62,7 @@ class Structure:
         """
         found: set[int] = set()
         for member in self.members(root) if self.is_kind(root, lay.ALT) else [root]:
-            parts, _ = self.split_at_rule(member)
+            parts = [part for part, _ in self.parts(member)]
             inside = [
                 hi
                 for bounds in map(self.repeat_bounds, parts)
@@ -138,6 +137,3 @@ class Structure:
         at = lay.NODE * state + lay.KIND
         kind, a, b, c = self._store.arena[at : at + 4].tolist()
         return kind, a, b, c
-
-    def _flags(self, state: StateId) -> int:
-        return int(self._store.arena[lay.NODE * state + lay.FLAGS])

@@ -29,13 +29,14 @@ import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
 from constrain.vocab import Trie, Vocabulary, build_trie
 
-__all__ = ["DEAD_NODE", "RESTS", "Head", "HeadRow", "HeadRows", "head_rows_of"]
+__all__ = ["DEAD_NODE", "RESTS", "Head", "HeadRow", "HeadRows", "Walked", "head_rows_of"]
 
 Int32Array = npt.NDArray[np.int32]
 Int16Array = npt.NDArray[np.int16]
@@ -196,23 +197,26 @@ def _retarget(made: Trie, ids: list[int]) -> Trie:
     return Trie(made.byte, made.depth, made.end, made.token_start, tokens, made.max_depth)
 
 
+class Walked(Enum):
+    """A head whose rows are not at hand."""
+
+    ONCE = "a long walk was made through it; met again, it is worth measuring"
+    UNCOUNTABLE = "tokens do not tell how often its counter went round"
+
+
 class HeadRows:
     """The heads met so far over one vocabulary, by key. Thread-safe, bounded."""
 
     def __init__(self) -> None:
-        self._heads: dict[bytes, Head | None] = {}
+        self._heads: dict[bytes, Head | Walked] = {}
         self._lock = threading.Lock()
 
-    def __contains__(self, key: bytes) -> bool:
-        """Whether a head was met."""
-        return key in self._heads
-
-    def get(self, key: bytes) -> Head | None:
-        """The head under a key; None if it was not met, or was found to have no such rows."""
+    def get(self, key: bytes) -> Head | Walked | None:
+        """What is known of a head; None if it was not met, or only cheaply walked."""
         return self._heads.get(key)
 
-    def put(self, key: bytes, head: Head | None) -> None:
-        """Keep a head, or that there is none."""
+    def put(self, key: bytes, head: Head | Walked) -> None:
+        """Keep what was learnt of a head."""
         with self._lock:
             if len(self._heads) >= MAX_HEADS:
                 del self._heads[next(iter(self._heads))]

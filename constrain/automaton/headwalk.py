@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
-from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, head_rows_of
+from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, Walked, head_rows_of
 from constrain.kernels.derive import layout as lay
 from constrain.vocab import Vocabulary
 
@@ -20,6 +20,8 @@ Int32Array = npt.NDArray[np.int32]
 COUNTER = lay.INFINITE - 1
 """The counter that heads are walked with: no grammar has one as large (`store.MAX_COUNT`)."""
 
+LONG_WALK = 16_384
+"""Nodes of the vocabulary: a walk past so many, some 0.1 ms, is worth not making again."""
 MAX_BODY_STATES = 64
 """States of x in x{lo,hi} looked at; a JSON character has about ten."""
 
@@ -49,37 +51,45 @@ class HeadWalk:
         self._heads = head_rows_of(vocab)
 
     def row(self, parts: list[StateId]) -> HeadRow | None:
-        """The row of a head, given by its parts; None if it must be walked with its continuation.
+        """The row of a head, given by its parts; None if it is to be walked with its continuation.
 
-        Cost: digests of parts not seen before, and one walk if no grammar has met the head.
+        Cost: digests of parts not seen before; a measurement the second time that a head is met
+        whose walk was long.
         """
         counter = self._structure.repeat_bounds(parts[0])
         if counter is not None:
             body, lo, hi = counter
-            head = self._counted(body, parts[1:])
-            if head is not None:
-                return head.row(lo, hi) if head.is_shared else None
-        head = self._uncounted(parts)
-        return head.row(0, 0) if head.is_shared else None
+            key = self._counted_key(body, parts[1:])
+            head = self._heads.get(key)
+            if head is Walked.ONCE:
+                head = self._measure_counted(body, parts[1:]) or Walked.UNCOUNTABLE
+                self._heads.put(key, head)
+            if head is not Walked.UNCOUNTABLE:
+                return _row_in(head, lo, hi)
+        key = self._plain_key(parts)
+        head = self._heads.get(key)
+        if head is Walked.ONCE:
+            head = self._measure_plain(parts)
+            self._heads.put(key, head)
+        return _row_in(head, 0, 0)
 
-    def _counted(self, body: StateId, rest: list[StateId]) -> Head | None:
-        """The head of x{lo,hi}·rest for all bounds; None if tokens do not tell their number of x."""
-        key = b"counted" + self._key([body, *rest])
-        if key not in self._heads:
-            self._heads.put(key, self._measure(body, rest))
-        return self._heads.get(key)
+    def note_cost(self, parts: list[StateId], num_visited: int) -> None:
+        """Say how many nodes the walk through a head and its continuation looked at."""
+        if num_visited < LONG_WALK:
+            return
+        counter = self._structure.repeat_bounds(parts[0])
+        keys = [] if counter is None else [self._counted_key(counter[0], parts[1:])]
+        for key in [*keys, self._plain_key(parts)]:
+            if self._heads.get(key) is None:
+                self._heads.put(key, Walked.ONCE)
+                return
 
-    def _uncounted(self, parts: list[StateId]) -> Head:
-        key = b"as it is" + self._key(parts)
-        found = self._heads.get(key)
-        if found is None:
-            states = self._walk(self._store.concatenate(parts))
-            counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int16)
-            found = Head(self._vocab, counts, self._exits(states))
-            self._heads.put(key, found)
-        return found
+    def _measure_plain(self, parts: list[StateId]) -> Head:
+        states = self._walk(self._store.concatenate(parts))
+        counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int16)
+        return Head(self._vocab, counts, self._exits(states))
 
-    def _measure(self, body: StateId, rest: list[StateId]) -> Head | None:
+    def _measure_counted(self, body: StateId, rest: list[StateId]) -> Head | None:
         if not self._tells_its_count(body, rest):
             return None
         counter = self._store.repeat(body, 0, COUNTER)
@@ -138,5 +148,15 @@ class HeadWalk:
             ends[state] = self._store.nullable(state)
         return ends[states]
 
+    def _counted_key(self, body: StateId, rest: list[StateId]) -> bytes:
+        return b"counted" + self._key([body, *rest])
+
+    def _plain_key(self, parts: list[StateId]) -> bytes:
+        return b"plain" + self._key(parts)
+
     def _key(self, parts: list[StateId]) -> bytes:
         return b"".join(map(self._structure.digest, parts))
+
+
+def _row_in(head: Head | Walked | None, lo: int, hi: int) -> HeadRow | None:
+    return head.row(lo, hi) if isinstance(head, Head) and head.is_shared else None

@@ -119,20 +119,34 @@ class MaskRows:
         return self._structure.is_kind(state, lay.ALT)
 
     def _split(self, state: StateId) -> tuple[list[StateId], StateId] | None:
-        """A head worth sharing, and what follows; None if it begins with one byte: a short walk."""
-        parts, after = self._structure.split_at_rule(state)
-        if not parts or self._structure.is_kind(parts[0], lay.CLASS):
-            return None
-        return parts, after
+        """A head worth sharing, and what follows; None if it begins with one byte: a short walk.
+
+        It ends before the first rule, and with the first single byte: where a string is closed.
+        """
+        parts: list[StateId] = []
+        rest = state
+        for part, after in self._structure.parts(state):
+            is_byte = self._structure.is_kind(part, lay.CLASS)
+            if self._structure.holds_rule(part) or (is_byte and not parts):
+                break
+            parts.append(part)
+            rest = after
+            if is_byte:
+                break
+        return (parts, rest) if parts else None
 
     def _add_one(
         self, state: StateId, split: tuple[list[StateId], StateId] | None, words: Int32Array
     ) -> None:
-        head = self._heads.row(split[0]) if split is not None else None
-        if split is None or head is None:
+        if split is None:
             self._walk(state, self._trie, words)
             return
         parts, after = split
+        head = self._heads.row(parts)
+        if head is None:
+            self._walk(state, self._trie, words)
+            self._heads.note_cost(parts, int(self._store.arena[lay.NUM_VISITED]))
+            return
         words |= head.words
         if after != lay.EPS_ID:
             for remainders in head.remainders:

@@ -29,6 +29,8 @@ NUM_RULES = 7
 EPOCH = 8
 EMPTINESS_LIMIT = 9
 REACHED = 10
+NUM_VISITED = 11
+"""Nodes of the vocabulary that the last walk looked at."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 OFFSETS = 16

@@ -15,6 +15,7 @@ from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
     EMPTY_ID,
     NODE,
+    NUM_VISITED,
     PARTITIONS,
     ROW_OFFSET,
     ROW_PARTITION,
@@ -44,11 +45,13 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
             do without.
 
     Returns:
-        N when done; else the node to go on from, once Python has served STATUS.
+        N when done, and arena[NUM_VISITED] is how many nodes it looked at; else the node to go on
+        from, once Python has served STATUS.
     """
     A = arena
     n = byte.shape[0]
     if start == 0:
+        A[NUM_VISITED] = 0
         if not resolve(A, state, 0):
             return 0
         rows[0] = A[NODE * state + ROW_PARTITION] * 256
@@ -56,7 +59,9 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
     targets = A[A[TARGETS] : A[TARGETS + 1]]
     partitions = A[A[PARTITIONS] : A[PARTITIONS + 1]]
     i = np.int64(start)
+    visited = 0
     while i < n:
+        visited += 1
         d = np.int64(depth[i])
         t = np.int64(targets[rows[2 * d + 1] + partitions[rows[2 * d] + byte[i]]])
         if t == EMPTY_ID:
@@ -69,8 +74,10 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
             mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
         if end[i] > i + 1:
             if A[NODE * t + ROW_STATE] != ROW_RESOLVED and not resolve(A, t, 0):
+                A[NUM_VISITED] += visited
                 return i
             rows[2 * d + 2] = A[NODE * t + ROW_PARTITION] * 256
             rows[2 * d + 3] = A[NODE * t + ROW_OFFSET]
         i += 1
+    A[NUM_VISITED] += visited
     return n
