@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from constrain.errors import ModelError
-from constrain.generate.packages import require
+from constrain.generate.packages import check_installed, require
 from constrain.generate.progress import Progress, silent
 from constrain.generate.store import fetch_model
 
@@ -34,10 +34,11 @@ def load_model(
             read.
         BackendUnavailableError: `torch` or `transformers` is missing.
     """
-    transformers = require("transformers", "loading a model")
-    torch = require("torch", "loading a model")
+    check_installed(("transformers", "torch"), "loading a model")
     folder = fetch_model(progress) if path is None else _model_folder(Path(path))
     progress("load", 0, 1)
+    transformers = require("transformers", "loading a model")
+    torch = require("torch", "loading a model")
     bars = transformers.utils.logging
     had_bars = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+from collections.abc import Iterable
 
 from constrain.errors import BackendUnavailableError
 from constrain.generate.interfaces import Module
 
-__all__ = ["require"]
+__all__ = ["check_installed", "require"]
 
 _EXTRAS = {"torch": "torch", "transformers": "transformers"}
 
@@ -25,6 +27,21 @@ def require(module: str, needed_for: str) -> Module:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
-        extra = _EXTRAS.get(package, "demo")
-        raise BackendUnavailableError(package, extra=extra, needed_for=needed_for) from error
+        raise _missing(module, needed_for) from error
+
+
+def check_installed(packages: Iterable[str], needed_for: str) -> None:
+    """Refuse early, without the seconds that importing takes.
+
+    Raises:
+        BackendUnavailableError: One of them is not installed.
+    """
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise _missing(package, needed_for)
+
+
+def _missing(module: str, needed_for: str) -> BackendUnavailableError:
+    package = module.partition(".")[0]
+    extra = _EXTRAS.get(package, "demo")
+    return BackendUnavailableError(package, extra=extra, needed_for=needed_for)

