@@ -2,9 +2,10 @@
 
 The value of a property or the item of an array is an `Expr`. Two schemas that both speak of a
 property `a` give it the expression "both", a complement gives it "not"; the normal form is flat,
-without duplicates, `x and not x` is `FALSE`, `x and (x or y)` is `x`. There are finitely many
-nodes, so expressions met while a recursive schema unfolds come back as the same objects, and
-everything can be remembered by identity.
+without duplicates, `x and not x` is `FALSE`, `x and (x or y)` is `x`. Finite sets of values are
+nodes too, and are combined at once: that two branches want different constants under one key is
+seen here. There are finitely many nodes, so expressions met while a recursive schema unfolds come
+back as the same objects, and everything can be remembered by identity.
 
     >>> table = Exprs()
     >>> a, b = table.literal("a"), table.literal("b")
@@ -15,9 +16,10 @@ everything can be remembered by identity.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["FALSE", "TRUE", "Expr", "Exprs"]
+__all__ = ["FALSE", "TRUE", "Expr", "Exprs", "Finite", "implies"]
 
 Op = Literal["true", "false", "node", "not", "and", "or"]
 
@@ -57,12 +59,19 @@ FALSE: Final = Expr("false", (), None, 0)
 _pair(TRUE, FALSE)
 
 
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """A node that is a finite set of values, frozen; equal for equal sets."""
+
+    values: frozenset[Hashable]
+
+
 class Exprs:
     """The table of one schema's expressions."""
 
     def __init__(self) -> None:
         self._literals: dict[Hashable, Expr] = {}
-        self._combined: dict[tuple[Op, frozenset[Expr]], Expr] = {}
+        self._conjunctions: dict[frozenset[Expr], Expr] = {}
         self._count = 0
 
     def literal(self, node: Hashable) -> Expr:
@@ -73,45 +82,85 @@ class Exprs:
             _pair(found, Expr("not", (), node, self._next()))
         return found
 
-    def all_of(self, members: Iterable[Expr]) -> Expr:
-        """Values in every member."""
-        return self._combine("and", members)
+    def finite(self, values: Iterable[Hashable]) -> Expr:
+        """Exactly these values, frozen by `read.freeze`."""
+        kept = frozenset(values)
+        return self.literal(Finite(kept)) if kept else FALSE
 
     def any_of(self, members: Iterable[Expr]) -> Expr:
         """Values in some member."""
-        return self._combine("or", members)
+        return self.all_of([member.dual for member in members]).dual
+
+    def all_of(self, members: Iterable[Expr]) -> Expr:
+        """Values in every member."""
+        kept: dict[Expr, None] = {}
+        finite: list[Expr] = []
+        for member in members:
+            for part in member.parts if member.op == "and" else (member,):
+                if part is FALSE:
+                    return FALSE
+                if isinstance(part.node, Finite):
+                    finite.append(part)
+                elif part is not TRUE:
+                    kept[part] = None
+        if finite:
+            joined = finite[0] if len(finite) == 1 else self._join(finite)
+            if joined is FALSE:
+                return FALSE
+            if joined is not TRUE:
+                kept[joined] = None
+        for part in list(kept):
+            if part.dual in kept:
+                return FALSE
+            if part.op == "or" and not kept.keys().isdisjoint(part.parts):
+                del kept[part]
+        if len(kept) <= 1:
+            return next(iter(kept), TRUE)
+        key = frozenset(kept)
+        found = self._conjunctions.get(key)
+        if found is None:
+            parts = tuple(sorted(kept, key=lambda e: e.serial))
+            found = self._conjunctions[key] = Expr("and", parts, None, self._next())
+            _pair(found, Expr("or", tuple([p.dual for p in parts]), None, self._next()))
+        return found
+
+    def _join(self, members: list[Expr]) -> Expr:
+        """The "and" of finite sets and complements of finite sets."""
+        inside: frozenset[Hashable] | None = None
+        outside: frozenset[Hashable] = frozenset()
+        for member in members:
+            assert isinstance(member.node, Finite)
+            values = member.node.values
+            if member.op == "not":
+                outside |= values
+            else:
+                inside = values if inside is None else inside & values
+        return self.finite(outside).dual if inside is None else self.finite(inside - outside)
 
     def _next(self) -> int:
         self._count += 1
         return self._count
 
-    def _combine(self, op: Op, members: Iterable[Expr]) -> Expr:
-        neutral, absorbing = (TRUE, FALSE) if op == "and" else (FALSE, TRUE)
-        kept: dict[Expr, None] = {}
-        for member in members:
-            if member is absorbing:
-                return absorbing
-            if member.op == op:
-                kept.update(dict.fromkeys(member.parts))
-            elif member is not neutral:
-                kept[member] = None
-        if len(kept) <= 1:
-            return next(iter(kept), neutral)
-        other: Op = "or" if op == "and" else "and"
-        for member in list(kept):
-            if member.dual in kept:
-                return absorbing
-            if member.op == other and not kept.keys().isdisjoint(member.parts):
-                del kept[member]
-        if len(kept) == 1:
-            return next(iter(kept))
-        key = (op, frozenset(kept))
-        found = self._combined.get(key)
-        if found is None:
-            parts = tuple(sorted(kept, key=lambda e: e.serial))
-            duals = tuple([p.dual for p in parts])
-            found = Expr(op, parts, None, self._next())
-            _pair(found, Expr(other, duals, None, self._next()))
-            self._combined[key] = found
-            self._combined[other, frozenset(duals)] = found.dual
-        return found
+
+def implies(a: Expr, b: Expr) -> bool:
+    """Whether it is plain that every value in `a` is in `b`."""
+    if a is b or a is FALSE or b is TRUE:
+        return True
+    if a.op == "and":
+        return any(_implies_one(part, b) for part in a.parts) or (
+            b.op == "and" and all(implies(a, part) for part in b.parts)
+        )
+    return _implies_one(a, b)
+
+
+def _implies_one(a: Expr, b: Expr) -> bool:
+    """`implies` for an `a` that is no "and"."""
+    if a is b:
+        return True
+    if b.op == "or" and a in b.parts:
+        return True
+    if isinstance(a.node, Finite) and isinstance(b.node, Finite) and a.op == "node":
+        if b.op == "node":
+            return a.node.values <= b.node.values
+        return a.node.values.isdisjoint(b.node.values)
+    return False

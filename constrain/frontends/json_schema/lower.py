@@ -16,7 +16,7 @@ from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import Expr
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.shapes import ShapeSet
-from constrain.frontends.json_schema.string import shape_term
+from constrain.frontends.json_schema.string import shape_term, shared
 from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.text import QUOTE, alphabet
 
@@ -89,7 +89,7 @@ class Lowering:
             if values.arrays or values.objects:
                 found = Rule(_name(expr), lambda: self._alternatives(values))
             else:
-                found = self._alternatives(values)
+                found = shared(_name(expr), self._alternatives(values))
             self._values[expr] = found
         return found
 

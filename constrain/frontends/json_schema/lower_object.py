@@ -68,6 +68,7 @@ class _Members:
         self._rules: dict[_State, Rule] = {}
         self._offers: dict[int, Rule] = {}
         self._other_member: Term | None = None
+        self._member_rules: dict[tuple[str | int, Expr], Rule] = {}
 
     def start(self) -> Term:
         """What follows the opening brace."""
@@ -116,7 +117,7 @@ class _Members:
         """One member whose key nobody names."""
         if self._other_member is None:
             self._other_member = alt(
-                [self._member(key, region.value) for region, key in self._regions]
+                [self._member(i, region.value) for i, (region, _) in enumerate(self._regions)]
             )
         return self._other_member
 
@@ -152,7 +153,7 @@ class _Members:
         return alt(parts + self._any_other(state))
 
     def _offer(self, index: int) -> Term:
-        """Members from an index on, where nothing but the index matters; the last ones by a rule."""
+        """Members from an index on, where only the index matters; the last ones by a rule."""
         found = self._offers.get(index)
         if found is None:
 
@@ -179,17 +180,16 @@ class _Members:
 
     def _named(self, state: _State, index: int, left: int) -> list[Term]:
         key = self._keys[index]
-        spelled = self._lowering.alphabet.spell_run([ord(c) for c in key])
-        return self._ways(state, left, spelled, self._members.named[key], self._members.meets(key))
+        return self._ways(state, left, key, self._members.named[key], self._members.meets(key))
 
     def _any_other(self, state: _State) -> list[Term]:
         parts: list[Term] = []
-        for region, key in self._regions:
-            parts += self._ways(state, state.left, key, region.value, region.meets)
+        for i, (region, _) in enumerate(self._regions):
+            parts += self._ways(state, state.left, i, region.value, region.meets)
         return parts
 
     def _ways(
-        self, state: _State, left: int, key: Term, value: Expr, meets: frozenset[int]
+        self, state: _State, left: int, key: str | int, value: Expr, meets: frozenset[int]
     ) -> list[Term]:
         """A member, for each choice of obligations that it is to meet."""
         count = self._counted(state.members)
@@ -226,9 +226,21 @@ class _Members:
 
     # Spelling
 
-    def _member(self, key: Term, value: Expr) -> Term:
-        lowering = self._lowering
-        return cat(QUOTE, key, QUOTE, lowering.layout.colon, lowering.value(value))
+    def _member(self, key: str | int, value: Expr) -> Term:
+        """One member with a named key or a key of a region: a rule, as many states offer it."""
+        found = self._member_rules.get((key, value))
+        if found is None:
+
+            def body() -> Term:
+                lowering = self._lowering
+                if isinstance(key, str):
+                    spelled = lowering.alphabet.spell_run([ord(c) for c in key])
+                else:
+                    spelled = self._regions[key][1]
+                return cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.value(value))
+
+            found = self._member_rules[key, value] = Rule(f"member {key!r}", body)
+        return found
 
     def _region_keys(self, region: Region) -> Term:
         """Every spelling of every key of a region, without quotes."""

@@ -10,8 +10,8 @@ Nothing here recurses: the sets of subschemas in place are made first, with a st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
@@ -22,8 +22,8 @@ from constrain.errors import GrammarError
 from constrain.frontends.json_schema import number
 from constrain.frontends.json_schema.array import ArrayCounter, ArrayShape, fixed
 from constrain.frontends.json_schema.array import tidy as tidy_array
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
-from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite
+from constrain.frontends.json_schema.formats import format_language
 from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.members import Members
 from constrain.frontends.json_schema.number import ANY_NUMBER, INTEGER
@@ -36,14 +36,7 @@ from constrain.frontends.json_schema.string import ANY_STRING, Language, StringS
 from constrain.frontends.regex import lower, parse, search
 from constrain.limits import Limits
 
-__all__ = ["Const", "Meaning"]
-
-
-@dataclass(frozen=True, slots=True)
-class Const:
-    """A node that is one value, out of `enum` or `const`; equal for equal values."""
-
-    frozen: Frozen
+__all__ = ["Meaning"]
 
 
 _KIND_OF_TYPE: Final = {
@@ -55,6 +48,15 @@ _KIND_OF_TYPE: Final = {
     "array": ShapeSet(arrays=EVERYTHING.arrays),
     "object": ShapeSet(objects=EVERYTHING.objects),
 }
+
+_BEYOND_VALUES: Final = frozenset(
+    (
+        "multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
+        "format maxItems minItems uniqueItems maxProperties minProperties required minContains "
+        "maxContains dependentRequired"
+    ).split()
+)
+"""Keywords without subschemas, but `type`, that a list of values does not make needless."""
 
 _PROBE_DEPTH: Final = 2
 """Levels of members that are looked at to see that two branches of a `oneOf` are disjoint."""
@@ -85,6 +87,8 @@ class Meaning:
         self._languages: dict[str, Language] = {}
         self._made: dict[Expr, ShapeSet] = {TRUE: EVERYTHING, FALSE: NOTHING}
         self._members: dict[ObjectShape, Members] = {}
+        self._node_exprs: dict[Node, Expr] = {}
+        self._leaves: dict[Hashable, Node] = {}
         self._probing = 0
 
     def expr(self, schema: JSON) -> Expr:
@@ -94,7 +98,32 @@ class Meaning:
         return TRUE if schema else FALSE
 
     def _node_expr(self, node: Node) -> Expr:
-        return TRUE if node.silent else self.table.literal(node)
+        found = self._node_exprs.get(node)
+        if found is None:
+            found = self._node_exprs[node] = self._new_node_expr(node)
+        return found
+
+    def _new_node_expr(self, node: Node) -> Expr:
+        """The expression of a node, the same one for nodes that plainly mean the same."""
+        while node.names == ["$ref"]:
+            assert node.target is not None
+            if isinstance(node.target, bool):
+                return TRUE if node.target else FALSE
+            node = node.target
+        if not node.names:
+            return TRUE
+        if not node.leaf:
+            return self.table.literal(node)
+        if not _BEYOND_VALUES.intersection(node.names) and self._listed(node) is not None:
+            values = self._listed(node) or []
+            types = _type_names(node)
+            if types is None:
+                return self.table.finite(values)
+            if "integer" not in types or node.dialect.name != "draft4":
+                return self.table.finite([v for v in values if not types.isdisjoint(_types_of(v))])
+        names = sorted(node.names)
+        key = (node.dialect.name, *[(n, freeze(node.schema[n], node.at(n))) for n in names])
+        return self.table.literal(self._leaves.setdefault(key, node))
 
     def shapes(self, expr: Expr) -> ShapeSet:
         """The set of values of an expression."""
@@ -161,12 +190,23 @@ class Meaning:
             return self._sets.any_of([self._made[p] for p in expr.parts])
         if expr.op == "not":
             return self._sets.complement(self._made[expr.dual])
-        if isinstance(expr.node, Const):
-            return self._constant(expr.node.frozen)
+        if isinstance(expr.node, Finite):
+            return self._values(expr.node.values)
         assert isinstance(expr.node, Node)
         return self._keywords(expr.node)
 
     # Keywords
+
+    def _listed(self, node: Node) -> list[Frozen] | None:
+        """The values that `enum` and `const` leave, or None if there is neither."""
+        values: list[Frozen] | None = None
+        if (listed := node.get("enum")) is not None:
+            pointer = node.at("enum")
+            values = list(dict.fromkeys([freeze(value, pointer) for value in listed]))
+        if node.has("const"):
+            only = freeze(node.schema["const"], node.at("const"))
+            values = [only] if values is None or only in values else []
+        return values
 
     def _keywords(self, node: Node) -> ShapeSet:
         """The "and" of all keywords of a node."""
@@ -179,14 +219,10 @@ class Meaning:
             self._objects(node),
         )
         parts = [own]
-        types = node.get("type")
-        if types is not None:
-            names = types if isinstance(types, list) else [types]
-            parts.insert(0, self._sets.any_of([_KIND_OF_TYPE[name] for name in names]))
-        if (values := node.get("enum")) is not None:
-            parts.append(self._finite(values, node.at("enum")))
-        if node.has("const"):
-            parts.append(self._finite([node.schema["const"]], node.at("const")))
+        if (types := _type_names(node)) is not None:
+            parts.insert(0, self._sets.any_of([_KIND_OF_TYPE[name] for name in sorted(types)]))
+        if (values := self._listed(node)) is not None:
+            parts.append(self._values(values))
         if node.target is not None:
             parts.append(self._made[self._target(node.target)])
         parts += [self._made[self.expr(s)] for s in node.get("allOf") or ()]
@@ -233,7 +269,7 @@ class Meaning:
         if (pattern := node.get("pattern")) is not None:
             languages.append(self.pattern(pattern, node.at("pattern")))
         if (name := node.get("format")) is not None and self._asserts_formats:
-            language = self._format(name)
+            language = format_language(name)
             languages += [] if language is None else [language]
         if lo == 0 and hi is None and not languages:
             return EVERYTHING.strings
@@ -316,17 +352,6 @@ class Meaning:
             found = self._languages[source] = Language(f"pattern {source!r}", make)
         return found
 
-    def _format(self, name: str) -> Language | None:
-        """The strings of a format, or None for one that says nothing."""
-        make = FORMATS.get(name)
-        if make is None:
-            return None
-        key = f"format {name!r}"  # no pattern has this source: it would need `format ` in it
-        found = self._languages.get(key)
-        if found is None:
-            found = self._languages[key] = Language(key, make)
-        return found
-
     def _dependencies(self, node: Node) -> list[ShapeSet]:
         """Keywords that speak only of objects with a certain key."""
         parts = []
@@ -356,52 +381,41 @@ class Meaning:
 
     # Values
 
-    def _finite(self, values: list[JSON], pointer: str) -> ShapeSet:
+    def _values(self, frozen: Iterable[Frozen]) -> ShapeSet:
         """Exactly these values."""
-        numbers, strings, arrays, objects = [], [], [], []
+        numbers, strings = [], []
+        arrays: list[ArrayShape] = []
+        objects: list[ObjectShape] = []
         null, booleans = False, set()
-        for value in values:
-            if value is None:
-                null = True
-            elif isinstance(value, bool):
-                booleans.add(value)
-            elif isinstance(value, str):
+        for value in frozen:
+            if isinstance(value, str):
                 strings.append(value)
-            elif isinstance(value, list):
-                arrays.append(self._constant(freeze(value)).arrays[0])
-            elif isinstance(value, dict):
-                objects.append(self._constant(freeze(value)).objects[0])
+            elif isinstance(value, Fraction):
+                numbers.append(value)
             else:
-                numbers.append(exact(value, pointer))
+                assert isinstance(value, tuple)
+                kind, content = value
+                if kind == "array":
+                    arrays.append(fixed([self.table.finite((item,)) for item in content]))
+                elif kind == "object":
+                    objects.append(self._object_value(content))
+                elif content is None:
+                    null = True
+                else:
+                    booleans.add(content)
         return ShapeSet(
             null,
             frozenset(booleans),
             (number.finite(numbers),) if numbers else (),
             (StringShape(only=frozenset(strings)),) if strings else (),
-            tuple(dict.fromkeys(arrays)),
-            tuple({o.same_as(): o for o in objects}.values()),
+            tuple(arrays),
+            tuple(objects),
         )
 
-    def _constant(self, frozen: Frozen) -> ShapeSet:
-        """Exactly one value."""
-        if isinstance(frozen, str):
-            return ShapeSet(strings=(StringShape(only=frozenset((frozen,))),))
-        if isinstance(frozen, Fraction):
-            return ShapeSet(numbers=(number.finite((frozen,)),))
-        assert isinstance(frozen, tuple)
-        kind, content = frozen
-        if kind == "array":
-            items = [self.table.literal(Const(item)) for item in content]
-            return ShapeSet(arrays=(fixed(items),))
-        if kind == "object":
-            members = sorted(content)
-            named = {key: self.table.literal(Const(v)) for key, v in members}
-            others = StringShape(out=frozenset(named))
-            shape = ObjectShape(named, (((others,), FALSE),), tuple(named))
-            return ShapeSet(objects=(shape,))
-        if content is None:
-            return ShapeSet(null=True)
-        return ShapeSet(booleans=frozenset((content,)))
+    def _object_value(self, members: Iterable[tuple[str, Frozen]]) -> ObjectShape:
+        named = {key: self.table.finite((value,)) for key, value in sorted(members, key=_key)}
+        others = StringShape(out=frozenset(named))
+        return ObjectShape(named, (((others,), FALSE),), tuple(named))
 
     # oneOf
 
@@ -447,6 +461,31 @@ class Meaning:
             return self._plainly_empty(self.shapes(expr))
         finally:
             self._probing -= 1
+
+
+def _type_names(node: Node) -> frozenset[str] | None:
+    """What `type` allows, or None if it is not there."""
+    types = node.get("type")
+    if types is None:
+        return None
+    return frozenset(types if isinstance(types, list) else (types,))
+
+
+def _types_of(value: Frozen) -> tuple[str, ...]:
+    """The names by which `type` lets a frozen value through."""
+    if isinstance(value, str):
+        return ("string",)
+    if isinstance(value, Fraction):
+        return ("number", "integer") if value.denominator == 1 else ("number",)
+    assert isinstance(value, tuple)
+    kind, content = value
+    if kind != "literal":
+        return (kind,)
+    return ("null",) if content is None else ("boolean",)
+
+
+def _key(member: tuple[str, Frozen]) -> str:
+    return member[0]
 
 
 def _count(value: JSON) -> int | None:

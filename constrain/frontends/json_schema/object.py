@@ -14,14 +14,23 @@ by all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, implies
 from constrain.frontends.json_schema.string import StringSets, StringShape, contains_plainly
 
-__all__ = ["ANY_OBJECT", "KeySet", "ObjectShape", "complement", "intersect", "tidy", "value_of"]
+__all__ = [
+    "ANY_OBJECT",
+    "KeySet",
+    "ObjectShape",
+    "absorb",
+    "complement",
+    "intersect",
+    "tidy",
+    "value_of",
+]
 
 KeySet = tuple[StringShape, ...]
 """A union of string shapes, none of them empty."""
@@ -140,6 +149,30 @@ def tidy(shape: ObjectShape, table: Exprs) -> ObjectShape | None:
     if shape.hi is not None and shape.hi < max(lo, len(required)):
         return None
     return ObjectShape(named, tuple(rules.items()), tuple(required), frozenset(some), lo, shape.hi)
+
+
+def _covers(a: ObjectShape, b: ObjectShape) -> bool:
+    """Whether it is plain that every object in `b` is in `a`."""
+    if not a.some <= b.some or not set(a.required) <= set(b.required):
+        return False
+    if a.lo > max(b.lo, len(b.required)):
+        return False
+    if a.hi is not None and (b.hi is None or b.hi > a.hi):
+        return False
+    rules = dict(b.rules)
+    return all(implies(b.named.get(key, TRUE), expr) for key, expr in a.named.items()) and all(
+        implies(rules.get(keys, TRUE), expr) for keys, expr in a.rules
+    )
+
+
+def absorb(shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
+    """A union without members that are plainly inside another one."""
+    kept: list[ObjectShape] = []
+    for shape in {s.same_as(): s for s in shapes}.values():
+        if not any(_covers(other, shape) for other in kept):
+            kept = [other for other in kept if not _covers(shape, other)]
+            kept.append(shape)
+    return tuple(kept)
 
 
 def _single_keys(keys: KeySet) -> list[str] | None:

@@ -70,10 +70,17 @@ def exact(value: int | Decimal, pointer: str) -> Fraction:
     return Fraction(value)
 
 
-def freeze(value: JSON) -> Frozen:
+def freeze(value: JSON, pointer: str) -> Frozen:
     """Something hashable that is equal for equal JSON values: 1 and 1.0 are, 1 and true are not.
 
+    Args:
+        value: The value.
+        pointer: Where it stands, for messages.
+
     Cost: one pass, with a stack of its own.
+
+    Raises:
+        UnsupportedFeatureError: A number in it is too long.
     """
     done: list[Frozen] = []
     todo: list[tuple[bool, JSON]] = [(False, value)]
@@ -98,7 +105,7 @@ def freeze(value: JSON) -> Frozen:
         elif isinstance(v, str):
             done.append(v)
         else:
-            done.append(Fraction(v))
+            done.append(exact(v, pointer))
     return done[0]
 
 

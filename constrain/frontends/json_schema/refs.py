@@ -46,17 +46,19 @@ class Node:
         dialect: The draft it is written in.
         target: What `$ref` leads to, if it has one that counts.
         in_place: Nodes that apply to the same value.
-        silent: No keyword says anything about which values are valid.
+        names: Its keywords that say something about which values are valid.
+        leaf: None of those has subschemas or is a reference.
     """
 
     __slots__ = (
         "dialect",
         "in_place",
+        "leaf",
+        "names",
         "parent",
         "pointer",
         "resolver",
         "schema",
-        "silent",
         "target",
     )
 
@@ -69,7 +71,8 @@ class Node:
         self.parent = parent
         self.target: Node | bool | None = None
         self.in_place: list[Node] = []
-        self.silent = True
+        self.names: list[str] = []
+        self.leaf = True
         self.resolver: Any = None  # a referencing.Resolver, once one is needed
 
     def at(self, keyword: str) -> str:
@@ -157,7 +160,9 @@ class Source:
             keyword = keywords.get(name)
             if keyword is None:
                 continue
-            node.silent = node.silent and keyword.use != "enforced"
+            if keyword.use == "enforced":
+                node.names.append(name)
+                node.leaf = node.leaf and not keyword.children
             value = schema[name]
             if keyword.use == "refused":
                 raise UnsupportedFeatureError(

@@ -26,6 +26,9 @@ __all__ = ["EVERYTHING", "NOTHING", "ShapeSet", "Shapes"]
 _CHARGE: Final = 100
 """Nodes that one shape counts as: the work on it, compared with a node of a syntax tree."""
 
+_MOST_STRING_PAIRS: Final = 8
+"""Pairs of string shapes that are multiplied out."""
+
 _Shape = TypeVar("_Shape")
 
 
@@ -94,31 +97,37 @@ class Shapes:
     def complement(self, values: ShapeSet) -> ShapeSet:
         """Values outside the set."""
         table, strings = self._table, self._strings
+        numbers = self._outside(
+            values.numbers, ANY_NUMBER, number.complement, self._both_numbers, number.union
+        )
+        texts = self._outside(
+            strings.collapse(values.strings),
+            ANY_STRING,
+            strings.complement,
+            self._both_strings,
+            strings.union,
+        )
+        arrays = self._outside(
+            values.arrays,
+            ANY_ARRAY,
+            lambda shape: array.complement(shape, table),
+            self._both_arrays,
+            _arrays,
+        )
+        members = self._outside(
+            values.objects,
+            ANY_OBJECT,
+            lambda shape: objects.complement(shape, table),
+            self._both_objects,
+            _objects,
+        )
         return ShapeSet(
             not values.null,
             _BOTH - values.booleans,
-            number.union(
-                self._outside(values.numbers, ANY_NUMBER, number.complement, self._both_numbers)
-            ),
-            strings.union(
-                self._outside(values.strings, ANY_STRING, strings.complement, self._both_strings)
-            ),
-            _arrays(
-                self._outside(
-                    values.arrays,
-                    ANY_ARRAY,
-                    lambda s: array.complement(s, table),
-                    self._both_arrays,
-                )
-            ),
-            _objects(
-                self._outside(
-                    values.objects,
-                    ANY_OBJECT,
-                    lambda s: objects.complement(s, table),
-                    self._both_objects,
-                )
-            ),
+            tuple(numbers),
+            tuple(texts),
+            tuple(arrays),
+            tuple(members),
         )
 
     def _both(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
@@ -128,12 +137,18 @@ class Shapes:
             a.null and b.null,
             a.booleans & b.booleans,
             number.union(self._product(a.numbers, b.numbers, ANY_NUMBER, self._both_numbers)),
-            self._strings.union(
-                self._product(a.strings, b.strings, ANY_STRING, self._both_strings)
-            ),
+            self._strings.union(self._product_of_strings(a.strings, b.strings)),
             _arrays(self._product(a.arrays, b.arrays, ANY_ARRAY, self._both_arrays)),
             _objects(self._product(a.objects, b.objects, ANY_OBJECT, self._both_objects)),
         )
+
+    def _product_of_strings(
+        self, a: tuple[StringShape, ...], b: tuple[StringShape, ...]
+    ) -> list[StringShape]:
+        """As `_product`; large unions first become one language each, so nothing multiplies."""
+        if len(a) > 1 and len(b) > 1 and len(a) * len(b) > _MOST_STRING_PAIRS:
+            a, b = self._strings.collapse(a), self._strings.collapse(b)
+        return self._product(a, b, ANY_STRING, self._both_strings)
 
     def _product(
         self,
@@ -158,11 +173,12 @@ class Shapes:
         whole: _Shape,
         complement: Callable[[_Shape], list[_Shape]],
         both: Callable[[_Shape, _Shape], _Shape | None],
+        tidy: Callable[[Iterable[_Shape]], Iterable[_Shape]],
     ) -> list[_Shape]:
         """The complement of a union."""
         result = [whole]
         for member in members:
-            result = self._product(result, complement(member), whole, both)
+            result = list(tidy(self._product(result, complement(member), whole, both)))
             if not result:
                 break
         return result
@@ -192,9 +208,7 @@ def _arrays(shapes: Iterable[ArrayShape]) -> tuple[ArrayShape, ...]:
 
 
 def _objects(shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
-    kept: dict[tuple[object, ...], ObjectShape] = {}
-    for shape in shapes:
-        if shape is ANY_OBJECT:
-            return (ANY_OBJECT,)
-        kept.setdefault(shape.same_as(), shape)
-    return tuple(kept.values())
+    kept = list(shapes)
+    if ANY_OBJECT in kept:
+        return (ANY_OBJECT,)
+    return tuple(kept) if len(kept) <= 1 else objects.absorb(kept)

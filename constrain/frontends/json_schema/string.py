@@ -22,7 +22,9 @@ from constrain.algebra.terms import (
     EPS,
     And,
     Not,
+    Rule,
     Term,
+    alt,
     complement,
     intersect,
     literal,
@@ -30,11 +32,20 @@ from constrain.algebra.terms import (
     repeat,
 )
 from constrain.algebra.utf8 import UTF8, Alphabet
+from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.text import JSONAlphabet
 from constrain.frontends.json_schema.tries import all_but, trie
 from constrain.limits import Limits
 
-__all__ = ["ANY_STRING", "Language", "StringSets", "StringShape", "contains_plainly", "shape_term"]
+__all__ = [
+    "ANY_STRING",
+    "Language",
+    "StringSets",
+    "StringShape",
+    "contains_plainly",
+    "shape_term",
+    "shared",
+]
 
 
 class Language:
@@ -43,12 +54,15 @@ class Language:
     Args:
         name: For messages: `pattern '^a'`, `format 'date'`.
         make: Spells it in an alphabet.
+        exact: False if only a part of what the name stands for is in it, so that its complement
+            is not known.
     """
 
-    __slots__ = ("_make", "_plain", "_terms", "name")
+    __slots__ = ("_make", "_plain", "_terms", "exact", "name")
 
-    def __init__(self, name: str, make: Callable[[Alphabet], Term]) -> None:
+    def __init__(self, name: str, make: Callable[[Alphabet], Term], *, exact: bool = True) -> None:
         self.name = name
+        self.exact = exact
         self._make = make
         self._terms: dict[int, tuple[Alphabet, Term]] = {}
         self._plain: bool | None = None
@@ -65,12 +79,16 @@ class Language:
         """Every spelling of every text of the language."""
         found = self._terms.get(id(alphabet))
         if found is None:
-            found = self._terms[id(alphabet)] = (alphabet, self._make(alphabet))
+            term = shared(self.name, self._make(alphabet))
+            found = self._terms[id(alphabet)] = (alphabet, term)
         return found[1]
 
     def __repr__(self) -> str:
         return self.name
 
+
+_LARGE: Final = 30
+"""Parts from which on a term is worth a rule of its own."""
 
 _NO_LANGUAGES: Final[frozenset[Language]] = frozenset()
 _NO_STRINGS: Final[frozenset[str]] = frozenset()
@@ -123,6 +141,7 @@ class StringSets:
         self._store: TermStore | None = None
         self._starts: dict[Language, StateId] = {}
         self._empty: dict[StringShape, bool] = {}
+        self._unions: dict[frozenset[StringShape], Language] = {}
 
     def contains(self, shape: StringShape, text: str) -> bool:
         """Whether `text` is in the set."""
@@ -157,7 +176,17 @@ class StringSets:
         return StringShape(None, lo, hi, a.yes | b.yes, a.no | b.no, out)
 
     def complement(self, shape: StringShape) -> list[StringShape]:
-        """Every string outside the set, as a union."""
+        """Every string outside the set, as a union.
+
+        Raises:
+            UnsupportedFeatureError: A language is not exact.
+        """
+        for language in shape.yes:
+            if not language.exact:
+                raise UnsupportedFeatureError(
+                    f"strings outside {language.name} (under `not`, `oneOf`, `if`): only a part of "
+                    "the format is known to be valid, so its complement is not"
+                )
         if shape.only is not None:
             return [StringShape(out=shape.only)] if shape.only else [ANY_STRING]
         parts = []
@@ -185,6 +214,23 @@ class StringSets:
                 rest[shape] = None
         left = [s for s in strings if not any(contains_plainly(shape, s) for shape in rest)]
         return (*rest, StringShape(only=frozenset(left))) if left else tuple(rest)
+
+    def collapse(self, shapes: tuple[StringShape, ...]) -> tuple[StringShape, ...]:
+        """The same union with all that is no finite set as one language."""
+        many = [shape for shape in shapes if shape.only is None]
+        if len(many) <= 1:
+            return shapes
+        key = frozenset(many)
+        found = self._unions.get(key)
+        if found is None:
+
+            def make(alphabet: Alphabet) -> Term:
+                return alt([shape_term(shape, alphabet) for shape in many])
+
+            exact = all(x.exact for shape in many for x in shape.yes)
+            found = self._unions[key] = Language(f"union {len(self._unions)}", make, exact=exact)
+        one = StringShape(yes=frozenset((found,)))
+        return (one, *[shape for shape in shapes if shape.only is not None])
 
     def is_empty(self, shape: StringShape) -> bool:
         """Whether no string is in the set. Exact.
@@ -269,13 +315,28 @@ def _speller(alphabet: Alphabet) -> Callable[[Sequence[int]], Term]:
     return lambda run: literal("".join(map(chr, run)).encode())
 
 
+def shared(name: str, term: Term) -> Term:
+    """The term as a rule if it is large, so that a store reads it once however often it occurs."""
+    seen = {term}
+    todo = [term]
+    for part in todo:
+        for member in members_of(part):
+            if member not in seen:
+                seen.add(member)
+                todo.append(member)
+        if len(todo) > _LARGE and term.regular:
+            return Rule(name, lambda: term, nullable=term.nullable, regular=True)
+    return term
+
+
 def _has_and_not(term: Term) -> bool:
     seen = {term}
     todo = [term]
     for part in todo:
         if isinstance(part, (And, Not)):
             return True
-        for member in members_of(part):
+        members = (part.body,) if isinstance(part, Rule) else members_of(part)
+        for member in members:
             if member not in seen:
                 seen.add(member)
                 todo.append(member)
