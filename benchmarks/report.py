@@ -39,9 +39,11 @@ def print_report(document: dict[str, Any], console: Console, *, wrong_of: str = 
     console.print(_outcomes(document))
     console.print(_costs(document))
     for name, engine in document["engines"].items():
-        console.print(
-            f"{name}: {engine['prepared'].get('settings', '')}", style="dim", highlight=False
-        )
+        settings = engine["prepared"].get("settings", "")
+        console.print(f"{name}: {settings}", style="dim", highlight=False)
+        if engine["prepared"].get("warm_up_verdicts_right") is False:
+            told = f"{name}: wrong on a warm-up schema, so its first times may hold the warm-up"
+            console.print(told, style="red", highlight=False)
     if wrong_of in document["engines"]:
         _print_details(wrong_of, document["engines"][wrong_of], console)
 

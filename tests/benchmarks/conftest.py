@@ -1,16 +1,10 @@
-"""The benchmark's package, and a tiny tokenizer that every engine can load."""
+"""A tiny tokenizer that every engine can load."""
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # the package is in the checkout, not in the distribution
 
 
 @pytest.fixture(scope="session")

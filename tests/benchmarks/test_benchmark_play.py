@@ -3,10 +3,10 @@ import gc
 import json
 
 import pytest
-from fake_engine import FakeEngine
 
 from benchmarks.plan import PlannedSchema, PlannedText
 from benchmarks.play import Record, play_schema, timer_overhead_ns
+from tests.benchmarks.fake_engine import FakeEngine
 
 
 def _schema(language, *texts):

@@ -63,7 +63,12 @@ def _run(slower=1.0):
     ]  # fmt: skip
     ready = {
         "engines": {
-            name: {"version": "1", "settings": "made up", "after_vocabulary_mib": 30.0}
+            name: {
+                "version": "1",
+                "settings": "made up",
+                "after_vocabulary_mib": 30.0,
+                "warm_up_verdicts_right": name == "constrain",
+            }
             for name in PLAN.engines
         },
         "timer_ns": 60.0,
@@ -167,6 +172,8 @@ def test_the_report_names_every_fault(document):
     assert "invalid instance accepted: s1 test 1" in shown
     assert "UnsupportedFeatureError 1" in shown
     assert "timeout (compile) 1" in shown
+    assert "peer: wrong on a warm-up schema" in shown
+    assert "constrain: wrong on" not in shown
     assert "1 (0.5 - 1.5)" in shown
 
 
