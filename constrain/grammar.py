@@ -32,10 +32,10 @@ class Rejection:
     """Where a text leaves a language.
 
     Attributes:
-        offset: How many bytes from the start begin some sentence; the byte at this offset, if there is
-            one, does not go on.
-        expected: What could have come at `offset`, in ranges of bytes; empty if the text should have
-            ended.
+        offset: How many bytes from the start begin some sentence; the byte at this offset, if there
+            is one, does not go on.
+        expected: What could have come at `offset`, in ranges of bytes; empty if the text should
+            have ended.
         complete: The bytes before `offset` are a sentence, so the text could have ended there.
         at_end: The whole text begins a sentence, and it ends too early.
     """
@@ -91,9 +91,9 @@ class Grammar:
 
         Args:
             schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
-            style: "canonical": what a model should write (declared property order, bounded whitespace,
-                minimal escapes, plain numbers); "any": every JSON text whose value satisfies the
-                schema; or a `JSONStyle`.
+            style: "canonical": what a model should write (declared property order, bounded
+                whitespace, minimal escapes, plain numbers); "any": every JSON text whose value
+                satisfies the schema; or a `JSONStyle`.
             dialect: None (from `$schema`, else draft 2020-12), "draft4", "draft6", "draft7",
                 "draft2019-09" or "draft2020-12".
             registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
@@ -223,7 +223,8 @@ class Grammar:
             return store.is_empty(start)
 
     def _ready(self) -> tuple[TermStore, StateId]:
-        if self._store is None:
+        """The store and the state before any text; made anew when many texts have filled it."""
+        if self._store is None or self._store.num_terms > self._limits.max_terms // 2:
             store = TermStore(self._limits)
             self._start = store.intern(self.term)
             self._store = store

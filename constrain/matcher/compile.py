@@ -21,15 +21,44 @@ RULES_AHEAD = 32
 """Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
 
-class CompiledGrammar(Automaton):
+class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
-    Reuse it, and share it between threads: what one matcher visits is there for the next.
+    Reuse it, and share it between threads: what one matcher visits is there for the next. When the
+    automaton has grown to half of `limits.max_terms`, new matchers get a fresh one; the old goes
+    with its last matcher.
+
+    Attributes:
+        grammar: What was compiled.
+        vocab: For which vocabulary.
     """
+
+    def __init__(self, grammar: Grammar, vocab: Vocabulary, limits: Limits) -> None:
+        self.grammar = grammar
+        self.vocab = vocab
+        self._limits = limits
+        self._automaton = Automaton(grammar, vocab, limits)
+
+    @property
+    def automaton(self) -> Automaton:
+        """The states and rows that new matchers share."""
+        if self._automaton.num_terms > self._limits.max_terms // 2:
+            self._automaton = Automaton(self.grammar, self.vocab, self._limits)
+        return self._automaton
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a new sequence."""
-        return Matcher(self)
+        return Matcher(self.automaton)
+
+    @property
+    def num_terms(self) -> int:
+        """Terms made so far: states and their parts."""
+        return self._automaton.num_terms
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by terms and rows, in bytes; heads shared with other grammars not counted."""
+        return self._automaton.nbytes
 
     def __repr__(self) -> str:
         return f"CompiledGrammar({self.grammar!r}, {self.vocab!r}, terms={self.num_terms})"
@@ -67,18 +96,19 @@ def compile(
             "make one with Vocabulary.from_transformers(tokenizer)"
         )
     compiled = CompiledGrammar(grammar, vocab, limits)
-    if compiled.is_empty(compiled.start):
+    automaton = compiled.automaton
+    if automaton.is_empty(automaton.start):
         raise UnsatisfiableError(
             f"no text at all matches {grammar!r}",
             hint="some of its parts contradict each other",
         )
-    compiled.build_ahead(RULES_AHEAD)
+    automaton.build_ahead(RULES_AHEAD)
     if not vocab.spells_all_text:
-        _refuse_unspellable(compiled)
+        _refuse_unspellable(automaton)
     return compiled
 
 
-def _refuse_unspellable(compiled: CompiledGrammar) -> None:
+def _refuse_unspellable(automaton: Automaton) -> None:
     """Follow every token from the start, breadth first within a budget, in search of a sentence.
 
     A place that no token goes on from does not matter as long as there is another way; who steers
@@ -87,26 +117,26 @@ def _refuse_unspellable(compiled: CompiledGrammar) -> None:
     Raises:
         VocabularyError: No tokens spell any sentence.
     """
-    seen = {compiled.start}
-    todo = deque([(compiled.start, b"")])
+    seen = {automaton.start}
+    todo = deque([(automaton.start, b"")])
     steps = 0
     stuck = ""
     while todo:
         state, text = todo.popleft()
-        if compiled.is_accepting(state) or steps > MAX_SPELLING_STEPS:
+        if automaton.is_accepting(state) or steps > MAX_SPELLING_STEPS:
             return
-        row = compiled.mask_row(state)
+        row = automaton.mask_row(state)
         if row.empty and not stuck:
             place = f"after {text.decode(errors='replace')!r}" if text else "at the start"
-            stuck = f"{place} the text goes on with {describe_bytes(compiled.next_bytes(state))}"
+            stuck = f"{place} the text goes on with {describe_bytes(automaton.next_bytes(state))}"
         for token_id in row.token_ids():
             steps += 1
-            after = compiled.after_token(state, token_id)
+            after = automaton.after_token(state, token_id)
             if after != DEAD and after not in seen:
                 seen.add(after)
-                todo.append((after, text + (compiled.vocab.token_bytes[token_id] or b"")))
+                todo.append((after, text + (automaton.vocab.token_bytes[token_id] or b"")))
     raise VocabularyError(
-        f"this vocabulary cannot spell {compiled.grammar!r}: {stuck}, and no token does so\n"
+        f"this vocabulary cannot spell {automaton.grammar!r}: {stuck}, and no token does so\n"
         "hint: check that the vocabulary holds raw bytes (Vocabulary.from_transformers does), or "
         "add tokens for single bytes"
     )

@@ -96,15 +96,15 @@ def test_rows_are_dropped_by_bytes_and_made_again():
     compiled = constrain.compile(
         Grammar.from_regex("(a|b){3}"), DENSE, limits=Limits(max_mask_rows_bytes=1)
     )
-    first = compiled.mask_row(compiled.start).words.copy()
+    first = compiled.automaton.mask_row(compiled.automaton.start).words.copy()
     for text in (b"a", b"ab", b"aba"):
-        compiled.mask_row(compiled.after_bytes(compiled.start, text))
+        compiled.automaton.mask_row(compiled.automaton.after_bytes(compiled.automaton.start, text))
     assert compiled.nbytes < 10_000_000
-    assert (compiled.mask_row(compiled.start).words == first).all()
+    assert (compiled.automaton.mask_row(compiled.automaton.start).words == first).all()
 
 
 def test_a_row_cannot_be_written():
     compiled = constrain.compile(Grammar.from_regex("a"), DENSE)
     with pytest.raises(ValueError, match="read-only"):
-        compiled.mask_row(compiled.start).words[0] = 1
-    assert compiled.mask_row(compiled.start).words.dtype == np.int32
+        compiled.automaton.mask_row(compiled.automaton.start).words[0] = 1
+    assert compiled.automaton.mask_row(compiled.automaton.start).words.dtype == np.int32

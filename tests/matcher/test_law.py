@@ -26,8 +26,8 @@ def check_law(term, vocab, begins_a_sentence, is_sentence, depth, width=3):
     """Compare every mask down to `depth` tokens, following `width` allowed tokens at each place."""
     # Not by `compile`, which refuses what this vocabulary cannot spell.
     compiled = CompiledGrammar(Grammar(term, "test"), vocab, Limits())
-    assert compiled.is_empty(compiled.start) == (not begins_a_sentence(b""))
-    if compiled.is_empty(compiled.start):
+    assert compiled.automaton.is_empty(compiled.automaton.start) == (not begins_a_sentence(b""))
+    if compiled.automaton.is_empty(compiled.automaton.start):
         return
     bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)
     todo = [(compiled.matcher(), b"", 0)]

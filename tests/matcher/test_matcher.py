@@ -240,7 +240,7 @@ def test_any_tokenisation_of_an_accepted_text_is_accepted(term, parts):
 
 def start(term):
     compiled = constrain.CompiledGrammar(Grammar(term, "test"), NASTY, constrain.Limits())
-    return None if compiled.is_empty(compiled.start) else compiled.matcher()
+    return None if compiled.automaton.is_empty(compiled.automaton.start) else compiled.matcher()
 
 
 def describe(matcher):
@@ -308,3 +308,24 @@ def test_one_compiled_grammar_serves_many_threads():
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_long_life_does_not_fill_the_automaton():
+    # Each depth of nesting is a state of its own, and so is each order of brackets.
+    schema = {
+        "$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}},
+        "$ref": "#/$defs/t",
+    }
+    grammar = Grammar.from_json_schema(schema, limits=constrain.Limits(max_terms=4000))
+    shared = constrain.compile(grammar, JSON, limits=constrain.Limits(max_terms=4000))
+    old = shared.matcher()
+    for depth in range(1, 60):
+        text = b"[" * depth + b"]" * depth
+        matcher = shared.matcher()
+        assert matcher.accept_bytes(text)
+        assert matcher.is_accepting
+        assert grammar.accepts(text)
+        assert not grammar.accepts(text + b"]")
+    assert shared.num_terms <= 4000
+    assert old.accept_bytes(b"[[]]")
+    assert old.is_accepting
