@@ -7,6 +7,7 @@ from typing import Any
 
 from constrain.algebra.terms import Term
 from constrain.errors import UnsatisfiableError
+from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
@@ -55,4 +56,6 @@ def from_json_schema(
     expr = meaning.expr(root)
     if not emptiness.has_value(expr):
         raise UnsatisfiableError("no value satisfies the schema", pointer="#")
+    if needs_audit(source.nodes):
+        audit(expr, meaning, emptiness)
     return SchemaGrammar(Lowering(meaning, emptiness, how).text(expr), source)

@@ -37,13 +37,21 @@ from constrain.algebra.terms import (
     alt,
     byte_range,
     cat,
+    complement,
+    intersect,
     literal,
     optional,
     plus,
     repeat,
     star,
 )
-from constrain.frontends.json_schema.number import ANY_NUMBER, NumberShape, contains, is_empty, make
+from constrain.frontends.json_schema.number import (
+    ANY_NUMBER,
+    NumberShape,
+    contains,
+    is_empty,
+    make,
+)
 from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.tries import trie
 
@@ -56,7 +64,6 @@ _POINT: Final = literal(b".")
 _MINUS: Final = literal(b"-")
 _E: Final = ByteClass(1 << 0x45 | 1 << 0x65)
 _SIGN: Final = ByteClass(1 << 0x2B | 1 << 0x2D)
-_ZEROS_AFTER_POINT: Final = optional(cat(_POINT, plus(_ZERO)))
 _EXPONENT: Final = cat(_E, optional(_SIGN), plus(_DIGIT))
 _ANY_SPELLING: Final = cat(
     optional(_MINUS),
@@ -69,9 +76,37 @@ _SPAN: Final = 40
 """Digits that are counted before an exponent. A double is printed with at most 17."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """What a style lets through, for numbers.
+
+    Attributes:
+        zeros: Zeros after the point that the value does not need, also `1.0` for 1.
+        exponents: Spellings with an exponent.
+        minus_zero: `-0`.
+        integer_digits: Digits before the point, or None for any number of them.
+        fraction_digits: Digits after the point, likewise.
+    """
+
+    zeros: bool
+    exponents: bool
+    minus_zero: bool
+    integer_digits: int | None
+    fraction_digits: int | None
+
+
+_EVERY: Final = _Spelling(True, True, True, None, None)
+_EVERY_INTEGER_FORM: Final = _Spelling(False, False, True, None, None)
+_INTEGER_FORM: Final = cat(optional(_MINUS), alt((_ZERO, cat(_NONZERO, star(_DIGIT)))))
+
+
 def number_term(shapes: Sequence[NumberShape], style: JSONStyle) -> Term:
     """Every spelling, in this style, of a number of the union `shapes`; none of them is empty."""
-    return alt([_shape_term(shape, style) for shape in shapes])
+    if style.numbers == "any":
+        spelling = _EVERY
+    else:
+        spelling = _Spelling(False, False, False, style.integer_digits, style.fraction_digits)
+    return alt([_form_term(shape, spelling) for shape in shapes])
 
 
 def plain_spelling(value: Fraction) -> bytes:
@@ -81,53 +116,63 @@ def plain_spelling(value: Fraction) -> bytes:
     return (("-" if value < 0 else "") + text).encode()
 
 
-def _shape_term(shape: NumberShape, style: JSONStyle) -> Term:
-    wide = style.numbers == "any"
+def _form_term(shape: NumberShape, spelling: _Spelling) -> Term:
+    """A shape, with what it says about point and exponent."""
+    values = replace(shape, integer_form=None)
+    if shape.integer_form is None:
+        return _shape_term(values, spelling)
+    if shape.integer_form:
+        return _shape_term(values, _EVERY_INTEGER_FORM if spelling is _EVERY else spelling)
+    if spelling is not _EVERY:
+        spelling = replace(spelling, zeros=True)
+    return intersect((_shape_term(values, spelling), complement(_INTEGER_FORM)))
+
+
+def _shape_term(shape: NumberShape, spelling: _Spelling) -> Term:
     if shape.only is not None:
-        return _finite_term(shape.only, wide)
-    if wide and shape == ANY_NUMBER:
+        return _finite_term(shape.only, spelling)
+    if spelling is _EVERY and shape == ANY_NUMBER:
         return _ANY_SPELLING
     parts = []
     if contains(shape, Fraction(0)):
-        parts.append(_zero_term(shape, style))
-    positive = _magnitudes(shape, style, negative=False)
-    negative = _magnitudes(shape, style, negative=True)
+        parts.append(_zero_term(shape, spelling))
+    positive = _magnitudes(shape, spelling, negative=False)
+    negative = _magnitudes(shape, spelling, negative=True)
     if positive == negative:
-        parts.append(cat(optional(_MINUS), _union_term(positive, style)))
+        parts.append(cat(optional(_MINUS), _union_term(positive, spelling)))
     else:
-        parts.append(_union_term(positive, style))
-        parts.append(cat(_MINUS, _union_term(negative, style)))
+        parts.append(_union_term(positive, spelling))
+        parts.append(cat(_MINUS, _union_term(negative, spelling)))
     return alt(parts)
 
 
-def _zero_term(shape: NumberShape, style: JSONStyle) -> Term:
-    if style.numbers == "any":
-        return cat(optional(_MINUS), _ZERO, _ZEROS_AFTER_POINT, optional(_EXPONENT))
-    if shape.step is None:
-        return cat(_ZERO, optional(cat(_POINT, repeat(_ZERO, 1, style.fraction_digits))))
-    decimals = _decimals(shape.step)
-    return cat(_ZERO, optional(cat(_POINT, repeat(_ZERO, 1, decimals)))) if decimals else _ZERO
+def _zero_term(shape: NumberShape, spelling: _Spelling) -> Term:
+    """Zero, as a number of a shape: with decimals where others of the shape have some."""
+    decimals = spelling.fraction_digits
+    if not spelling.zeros and (shape.step is not None or shape.only is not None):
+        decimals = 0 if shape.step is None else _decimals(shape.step)
+    fraction = EPS if decimals == 0 else optional(cat(_POINT, repeat(_ZERO, 1, decimals)))
+    sign = optional(_MINUS) if spelling.minus_zero else EPS
+    return cat(sign, _ZERO, fraction, optional(_EXPONENT) if spelling.exponents else EPS)
 
 
-def _finite_term(values: frozenset[Fraction], wide: bool) -> Term:
-    if not wide:
-        return trie([(plain_spelling(v), EPS) for v in sorted(values)])
+def _finite_term(values: frozenset[Fraction], spelling: _Spelling) -> Term:
     plain = []
     parts = []
     for v in sorted(values):
-        if v == 0:
-            parts.append(_zero_term(ANY_NUMBER, _WIDE))
-            continue
         text = plain_spelling(v)
-        plain.append((text, star(_ZERO) if b"." in text else _ZEROS_AFTER_POINT))
-        if len(values) <= _SPAN:
+        more: Term = EPS
+        if v == 0:
+            parts.append(_zero_term(NumberShape(only=values), spelling))
+            continue
+        if spelling.zeros:
+            zeros = repeat(_ZERO, 0, spelling.fraction_digits)
+            more = zeros if b"." in text else optional(cat(_POINT, _ZERO, zeros))
+        plain.append((text, more))
+        if spelling.exponents and len(values) <= _SPAN:
             exact = _Magnitudes(abs(v), False, abs(v), False, None, frozenset())
-            sign = _MINUS if v < 0 else EPS
-            parts.append(cat(sign, _exponent_forms(exact)))
+            parts.append(cat(_MINUS if v < 0 else EPS, _exponent_forms(exact)))
     return alt([trie(plain), *parts])
-
-
-_WIDE: Final = JSONStyle(numbers="any")
 
 
 # Magnitudes
@@ -153,7 +198,7 @@ class _Magnitudes:
         )
 
 
-def _magnitudes(shape: NumberShape, style: JSONStyle, *, negative: bool) -> list[_Magnitudes]:
+def _magnitudes(shape: NumberShape, spelling: _Spelling, *, negative: bool) -> list[_Magnitudes]:
     """The positive (or mirrored negative) part of a shape, cut at its holes."""
     lo, lo_open, hi, hi_open = shape.lo, shape.lo_open, shape.hi, shape.hi_open
     holes = sorted(shape.holes)
@@ -179,12 +224,12 @@ def _magnitudes(shape: NumberShape, style: JSONStyle, *, negative: bool) -> list
         whole = make(
             lo=piece_lo, lo_open=piece_lo_open, hi=piece_hi, hi_open=piece_hi_open, step=shape.step
         )
-        if style.numbers == "plain" and whole.hi is None:
+        if spelling.integer_digits is not None and whole.hi is None:
             assert whole.lo is not None
             digits = len(_decimal_digits(whole.lo)[0]) + 1
             if shape.step is not None:
                 digits += len(_decimal_digits(math.prod(shape.avoid, start=shape.step))[0])
-            top = Fraction(10 ** max(style.integer_digits, digits))
+            top = Fraction(10 ** max(spelling.integer_digits, digits))
             whole = make(lo=whole.lo, lo_open=whole.lo_open, hi=top, hi_open=True, step=shape.step)
         if whole.lo is None:
             continue
@@ -196,19 +241,18 @@ def _magnitudes(shape: NumberShape, style: JSONStyle, *, negative: bool) -> list
     return done
 
 
-def _union_term(parts: Iterable[_Magnitudes], style: JSONStyle) -> Term:
-    return alt([_magnitude_term(part, style) for part in parts])
+def _union_term(parts: Iterable[_Magnitudes], spelling: _Spelling) -> Term:
+    return alt([_magnitude_term(part, spelling) for part in parts])
 
 
-def _magnitude_term(m: _Magnitudes, style: JSONStyle) -> Term:
-    wide = style.numbers == "any"
+def _magnitude_term(m: _Magnitudes, spelling: _Spelling) -> Term:
     if m.lo == m.hi:
-        return _finite_term(frozenset((m.lo,)), wide)
+        return _finite_term(frozenset((m.lo,)), spelling)
     if m.avoid or (m.step is not None and m.step != 1):
-        plain = _Remainders(m, style).start()
+        plain = _Remainders(m, spelling).start()
     else:
-        plain = _compare_term(m, style)
-    return alt((plain, _exponent_forms(m))) if wide else plain
+        plain = _compare_term(m, spelling)
+    return alt((plain, _exponent_forms(m))) if spelling.exponents else plain
 
 
 def _decimals(value: Fraction) -> int:
@@ -234,15 +278,15 @@ def _decimal_digits(value: Fraction) -> tuple[str, str]:
 # Plain spellings by comparing digits
 
 
-def _compare_term(m: _Magnitudes, style: JSONStyle) -> Term:
+def _compare_term(m: _Magnitudes, spelling: _Spelling) -> Term:
     lo, lo_fraction = _decimal_digits(m.lo)
     hi, hi_fraction = ("", "") if m.hi is None else _decimal_digits(m.hi)
     if m.step is not None:
-        after: _Fractions = _Whole(wide=style.numbers == "any")
+        after: _Fractions = _Whole(spelling)
     else:
-        limit = None
-        if style.numbers == "plain":
-            limit = max(style.fraction_digits, len(lo_fraction) + 1, len(hi_fraction) + 1)
+        limit = spelling.fraction_digits
+        if limit is not None:
+            limit = max(limit, len(lo_fraction) + 1, len(hi_fraction) + 1)
         after = _Decimals(lo_fraction, m.lo_open, hi_fraction, m.hi_open, limit)
     n_lo, n_hi = len(lo), len(hi)
     if m.hi is not None and n_lo == n_hi:
@@ -308,10 +352,11 @@ class _Fractions:
 
 
 class _Whole(_Fractions):
-    """Integers: nothing, or zeros in style "any"."""
+    """Integers: nothing, or zeros."""
 
-    def __init__(self, *, wide: bool) -> None:
-        self._term = _ZEROS_AFTER_POINT if wide else EPS
+    def __init__(self, spelling: _Spelling) -> None:
+        zeros = repeat(_ZERO, 1, spelling.fraction_digits)
+        self._term = optional(cat(_POINT, zeros)) if spelling.zeros else EPS
 
     def free(self) -> Term:
         return self._term
@@ -439,7 +484,7 @@ class _Remainders:
     looking for a value of the set among the completions of the representative.
     """
 
-    def __init__(self, m: _Magnitudes, style: JSONStyle) -> None:
+    def __init__(self, m: _Magnitudes, spelling: _Spelling) -> None:
         known = [m.lo, *m.avoid]
         known += [m.hi] if m.hi is not None else []
         known += [m.step] if m.step is not None else []
@@ -450,8 +495,10 @@ class _Remainders:
         self._modulus = math.lcm(self._step or 1, *self._avoid)
         self._lo, self._lo_open = int(m.lo * unit), m.lo_open
         self._hi, self._hi_open = (None if m.hi is None else int(m.hi * unit)), m.hi_open
-        self._wide = style.numbers == "any"
-        self._limit = None if self._wide else max(style.fraction_digits, self._decimals + 1)
+        self._zeros = spelling.zeros
+        self._limit = spelling.fraction_digits
+        if self._limit is not None:
+            self._limit = max(self._limit, self._decimals + 1)
         self._rules: dict[tuple[int | None, int, bool, bool, int, bool], Rule] = {}
 
     def start(self) -> Term:
@@ -586,7 +633,7 @@ class _Remainders:
         below = not (tight_hi and self._hi == seen)
         more = None if self._limit is None else self._limit - self._decimals
         parts = []
-        if on_grid and (self._wide or self._step is None):
+        if on_grid and (self._zeros or self._step is None):
             parts.append(repeat(_ZERO, least, more))
         elif on_grid and least == 0:
             parts.append(EPS)
@@ -862,8 +909,5 @@ def _magnitude_range(least: int | None, most: int | None) -> Term:
     else:
         hi = None if most is None else Fraction(most)
         whole = _Magnitudes(lo, False, hi, False, Fraction(1), frozenset())
-        positive = _compare_term(whole, _PLAIN)
+        positive = _compare_term(whole, _EVERY_INTEGER_FORM)
     return alt((zero, cat(star(_ZERO), positive)))
-
-
-_PLAIN: Final = JSONStyle()

@@ -18,6 +18,7 @@ from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.object import ObjectShape, value_of
+from constrain.frontends.json_schema.refusals import refuse_array
 
 __all__ = ["Emptiness"]
 
@@ -89,7 +90,8 @@ class Emptiness:
         )
 
     def _array(self, shape: ArrayShape, ask: Ask) -> bool:
-        if shape.counters:
+        if shape.counters or shape.distinct is not None:
+            refuse_array(shape, self._meaning)
             items = self._meaning.items(shape)
             return items.can_finish(items.start(), ask)
         if not all(ask(expr) for expr in shape.prefix[: shape.lo]):

@@ -5,12 +5,15 @@ the next item the values split by the counters: in what a counter counts, or not
 upper bound needs no "not": whether to count an item for it is a free choice, which makes no text
 more or less acceptable.
 
+Where items must be distinct and can only have finitely many values, the position also has the
+values used so far, and each value is a way of its own.
+
 Arrays without counters need none of this: see `lower_array`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,17 +34,34 @@ class Position:
     Attributes:
         index: How many items there were; saturated where more make no difference.
         counts: What each counter has seen; saturated likewise.
+        used: Values of the items, where no two may be equal.
     """
 
     index: int
     counts: tuple[int, ...]
+    used: frozenset[Hashable] = frozenset()
 
 
 class Items:
-    """The items of one array shape."""
+    """The items of one array shape.
 
-    def __init__(self, shape: ArrayShape, table: Exprs, limits: Limits) -> None:
+    Args:
+        shape: The shape. If its items must be distinct, those that fit it can have only finitely
+            many values.
+        table: The expressions.
+        values_of: All values of an expression, if they are few, else None.
+        limits: Budgets.
+    """
+
+    def __init__(
+        self,
+        shape: ArrayShape,
+        table: Exprs,
+        values_of: Callable[[Expr], Sequence[Hashable] | None],
+        limits: Limits,
+    ) -> None:
         self.shape = shape
+        self._values_of = values_of
         self._table = table
         self._limits = limits
         self._counters = sorted(shape.counters, key=lambda c: (c.expr.serial, c.start))
@@ -83,10 +103,18 @@ class Items:
             cells = [(expr, counts) for expr, counts in split if expr is not FALSE]
         index = min(at.index + 1, self._last)
         for expr, counts in cells:
-            yield expr, Position(index, counts)
+            if shape.distinct is None:
+                yield expr, Position(index, counts)
+                continue
+            for value in self._values_of(expr) or ():
+                if value not in at.used:
+                    yield self._table.finite((value,)), Position(index, counts, at.used | {value})
 
     def can_finish(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
         """Whether items can be added so that the array may end.
+
+        Distinct items without counters are a matching of the items that are missing with values
+        not used.
 
         Cost: a search over positions, cut short where only more items of a harmless kind are
             missing.
@@ -94,6 +122,8 @@ class Items:
         Raises:
             LimitExceededError: It passes the budget.
         """
+        if self.shape.distinct is not None and not self._counters:
+            return self._can_match(at)
         seen = {at}
         level = [at]
         while level:
@@ -113,6 +143,17 @@ class Items:
             )
         return False
 
+    def _can_match(self, at: Position) -> bool:
+        """Whether the items that are missing can all have different values, none of them used."""
+        owner: dict[Hashable, int] = {}
+        choices = []
+        for index in range(at.index, self.shape.lo):
+            values = self._values_of(self.shape.item(index)) or ()
+            choices.append([v for v in values if v not in at.used])
+            if not _augment(len(choices) - 1, choices, owner):
+                return False
+        return True
+
     def _can_pad(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
         """Whether only items are missing, and any number of some kind of item can be added."""
         if at.index < self._steady or not all(
@@ -122,3 +163,28 @@ class Items:
         return any(
             target.counts == at.counts and has_value(expr) for expr, target in self.moves(at)
         )
+
+
+def _augment(item: int, choices: list[list[Hashable]], owner: dict[Hashable, int]) -> bool:
+    """Give `item` a value, moving others to other values along a path; False if none is left.
+
+    Source: Kuhn, "The Hungarian method for the assignment problem" (1955), for one row.
+    """
+    came_from: dict[int, tuple[int, Hashable]] = {}
+    todo = [item]
+    tried: set[Hashable] = set()
+    for at in todo:
+        for value in choices[at]:
+            if value in tried:
+                continue
+            tried.add(value)
+            if value in owner:
+                came_from[owner[value]] = (at, value)
+                todo.append(owner[value])
+                continue
+            while True:
+                owner[value] = at
+                if at == item:
+                    return True
+                at, value = came_from[at]
+    return False

@@ -2,7 +2,8 @@
 
 Without counters an array is its first items, each of which may be the last one once there are
 enough, and then the rest as one counted repeat: `maxItems` of a million costs what `maxItems` of
-one does. With counters (`contains`) there is a rule for each position that a text reaches.
+one does. With counters (`contains`) or distinct items there is a rule for each position that a
+text reaches.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, literal, repeat
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.items import Items, Position
 from constrain.frontends.json_schema.lower import Lowering
+from constrain.frontends.json_schema.refusals import refuse_array
 
 __all__ = ["array_term"]
 
 
 def array_term(shape: ArrayShape, lowering: Lowering) -> Term:
     """Every spelling of every array of a shape that has one."""
-    if shape.counters:
+    if shape.counters or shape.distinct is not None:
+        refuse_array(shape, lowering.meaning)
         items = lowering.meaning.items(shape)
         return cat(literal(b"["), _Counted(items, lowering).rule(items.start(), first=True))
     return cat(literal(b"["), _plain(shape, lowering))

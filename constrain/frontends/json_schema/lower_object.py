@@ -17,6 +17,7 @@ from constrain.frontends.json_schema.expr import Expr
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.refusals import refuse_object
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
 from constrain.frontends.json_schema.text import QUOTE
 
@@ -28,6 +29,7 @@ _CHUNK = 64
 
 def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
     """Every spelling of every object of a shape that has one."""
+    refuse_object(shape, lowering.meaning, lowering.emptiness.has_value)
     return cat(literal(b"{"), _Members(shape, lowering).start())
 
 

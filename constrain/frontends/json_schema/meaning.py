@@ -26,7 +26,7 @@ from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finit
 from constrain.frontends.json_schema.formats import format_language
 from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.members import Members
-from constrain.frontends.json_schema.number import ANY_NUMBER, INTEGER
+from constrain.frontends.json_schema.number import ANY_NUMBER, INTEGER, INTEGER_FORM
 from constrain.frontends.json_schema.object import KeySet, ObjectShape
 from constrain.frontends.json_schema.object import tidy as tidy_object
 from constrain.frontends.json_schema.read import JSON, Frozen, exact, freeze
@@ -58,6 +58,9 @@ _BEYOND_VALUES: Final = frozenset(
 )
 """Keywords without subschemas, but `type`, that a list of values does not make needless."""
 
+_MOST_VALUES: Final = 64
+"""Values that an item may have where `uniqueItems` keeps a set of those used."""
+
 _PROBE_DEPTH: Final = 2
 """Levels of members that are looked at to see that two branches of a `oneOf` are disjoint."""
 
@@ -73,8 +76,6 @@ class Meaning:
     Attributes:
         table: The expressions.
         strings: The string sets.
-        delicate: A keyword occurs that needs all shapes to be looked at before it is known whether
-            they can be honoured.
     """
 
     def __init__(self, source: Source, limits: Limits, *, asserts_formats: bool) -> None:
@@ -83,10 +84,11 @@ class Meaning:
         self._sets = Shapes(self.table, self.strings, limits)
         self._source = source
         self._asserts_formats = asserts_formats
-        self._limits = limits
+        self.limits = limits
         self._languages: dict[str, Language] = {}
         self._made: dict[Expr, ShapeSet] = {TRUE: EVERYTHING, FALSE: NOTHING}
         self._members: dict[ObjectShape, Members] = {}
+        self._few_values: dict[Expr, Sequence[Frozen] | None] = {}
         self._node_exprs: dict[Node, Expr] = {}
         self._leaves: dict[Hashable, Node] = {}
         self._probing = 0
@@ -145,13 +147,27 @@ class Meaning:
         """The keys of an object shape, cut into parts."""
         found = self._members.get(shape)
         if found is None:
-            found = Members(shape, self.table, self.strings, self._limits)
+            found = Members(shape, self.table, self.strings, self.limits)
             self._members[shape] = found
         return found
 
     def items(self, shape: ArrayShape) -> Items:
-        """The items of an array shape with counters."""
-        return Items(shape, self.table, self._limits)
+        """The items of an array shape with counters, or with distinct items."""
+        return Items(shape, self.table, self.values_of, self.limits)
+
+    def values_of(self, expr: Expr) -> Sequence[Frozen] | None:
+        """All values of an expression, if they are scalars and at most 64; else None."""
+        if expr not in self._few_values:
+            self._few_values[expr] = _few_values(self.shapes(expr))
+        return self._few_values[expr]
+
+    def first_use(self, *keywords: str) -> str:
+        """The pointer of the first of some keywords, for messages; the root if there is none."""
+        for node in self._source.nodes:
+            for name in keywords:
+                if name in node.names:
+                    return node.at(name)
+        return "#"
 
     def _parts(self, expr: Expr) -> Sequence[Expr]:
         """The expressions whose sets must be there before that of `expr` can be made."""
@@ -220,7 +236,10 @@ class Meaning:
         )
         parts = [own]
         if (types := _type_names(node)) is not None:
-            parts.insert(0, self._sets.any_of([_KIND_OF_TYPE[name] for name in sorted(types)]))
+            kinds = [_KIND_OF_TYPE[name] for name in sorted(types)]
+            if node.dialect.name == "draft4" and "integer" in types:
+                kinds[sorted(types).index("integer")] = ShapeSet(numbers=(INTEGER_FORM,))
+            parts.insert(0, self._sets.any_of(kinds))
         if (values := self._listed(node)) is not None:
             parts.append(self._values(values))
         if node.target is not None:
@@ -341,13 +360,13 @@ class Meaning:
         found = self._languages.get(source)
         if found is None:
             try:
-                tree = search(parse(source, "ecma", limits=self._limits))
+                tree = search(parse(source, "ecma", limits=self.limits))
             except GrammarError as e:
                 e.pointer = pointer
                 raise
 
             def make(alphabet: Alphabet) -> Term:
-                return lower(tree, alphabet, limits=self._limits)
+                return lower(tree, alphabet, limits=self.limits)
 
             found = self._languages[source] = Language(f"pattern {source!r}", make)
         return found
@@ -482,6 +501,23 @@ def _types_of(value: Frozen) -> tuple[str, ...]:
     if kind != "literal":
         return (kind,)
     return ("null",) if content is None else ("boolean",)
+
+
+def _few_values(values: ShapeSet) -> Sequence[Frozen] | None:
+    if values.arrays or values.objects:
+        return None
+    found: list[Frozen] = [("literal", None)] if values.null else []
+    found += [("literal", b) for b in sorted(values.booleans)]
+    for strings in values.strings:
+        if strings.only is None:
+            return None
+        found += sorted(strings.only)
+    for numbers in values.numbers:
+        listed = number.list_values(numbers, _MOST_VALUES)
+        if listed is None:
+            return None
+        found += listed
+    return list(dict.fromkeys(found)) if len(found) <= _MOST_VALUES else None
 
 
 def _key(member: tuple[str, Frozen]) -> str:

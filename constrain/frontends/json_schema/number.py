@@ -1,5 +1,8 @@
 """Sets of numbers, closed under and, or, not; exact decimals, never floats.
 
+In draft 4 an integer is a number *written* without point and exponent, so a shape may also ask for
+that.
+
 A set is a tuple of `NumberShape`s, their union. A shape is either a finite set (`only`) or an
 interval with a step (multiples of), steps to avoid (not multiples of) and holes (single values
 left out).
@@ -23,12 +26,14 @@ from typing import Final
 __all__ = [
     "ANY_NUMBER",
     "INTEGER",
+    "INTEGER_FORM",
     "NumberShape",
     "complement",
     "contains",
     "finite",
     "intersect",
     "is_empty",
+    "list_values",
     "make",
     "union",
 ]
@@ -49,6 +54,7 @@ class NumberShape:
         step: Every value is a multiple of it; positive, or None.
         avoid: No value is a multiple of any of these.
         holes: Values left out.
+        integer_form: True: written without point and exponent. False: with one. None: either.
     """
 
     only: frozenset[Fraction] | None = None
@@ -59,10 +65,12 @@ class NumberShape:
     step: Fraction | None = None
     avoid: frozenset[Fraction] = _NONE
     holes: frozenset[Fraction] = _NONE
+    integer_form: bool | None = None
 
 
 ANY_NUMBER: Final = NumberShape()
 INTEGER: Final = NumberShape(step=Fraction(1))
+INTEGER_FORM: Final = NumberShape(step=Fraction(1), integer_form=True)
 
 
 def make(
@@ -97,10 +105,16 @@ def contains(shape: NumberShape, value: Fraction) -> bool:
 
 def intersect(a: NumberShape, b: NumberShape) -> NumberShape:
     """Values in both. May be empty."""
-    if a.only is not None:
-        return finite([v for v in a.only if contains(b, v)])
-    if b.only is not None:
-        return finite([v for v in b.only if contains(a, v)])
+    form = a.integer_form if b.integer_form is None else b.integer_form
+    if a.integer_form is not None and a.integer_form != form:
+        return finite(())
+    if a.only is not None or b.only is not None:
+        if a.only is None:
+            a, b = b, a
+        kept = [v for v in a.only or () if contains(b, v)]
+        if form:
+            kept = [v for v in kept if v.denominator == 1]
+        return NumberShape(only=frozenset(kept), integer_form=form)
     lo, lo_open = a.lo, a.lo_open
     if b.lo is not None and (lo is None or b.lo > lo or (b.lo == lo and b.lo_open)):
         lo, lo_open = b.lo, b.lo_open
@@ -109,12 +123,19 @@ def intersect(a: NumberShape, b: NumberShape) -> NumberShape:
         hi, hi_open = b.hi, b.hi_open
     step = _common_multiple(a.step, b.step)
     return _tight(
-        NumberShape(None, lo, hi, lo_open, hi_open, step, a.avoid | b.avoid, a.holes | b.holes)
+        NumberShape(
+            None, lo, hi, lo_open, hi_open, step, a.avoid | b.avoid, a.holes | b.holes, form
+        )
     )
 
 
 def complement(shape: NumberShape) -> list[NumberShape]:
     """Every number outside the set, as a union."""
+    if shape.integer_form is not None:
+        values = replace(shape, integer_form=None)
+        other_form = replace(shape, integer_form=not shape.integer_form)
+        # Only whole numbers have an integer form; `intersect` knows that.
+        return [*complement(values), intersect(other_form, ANY_NUMBER)]
     if shape.only is not None:
         return [NumberShape(holes=shape.only)] if shape.only else [ANY_NUMBER]
     parts = []
@@ -152,23 +173,37 @@ def is_empty(shape: NumberShape) -> bool:
     return _first_multiple(shape) is None
 
 
+def list_values(shape: NumberShape, most: int) -> list[Fraction] | None:
+    """All values in ascending order, or None if there may be more than `most`."""
+    if shape.only is not None:
+        return sorted(shape.only) if len(shape.only) <= most else None
+    lo, hi, step = shape.lo, shape.hi, shape.step
+    if step is None or lo is None or hi is None or (hi - lo) / step >= most + len(shape.holes):
+        return None
+    multiples = [lo + k * step for k in range(int((hi - lo) / step) + 1)]
+    return [v for v in multiples if contains(shape, v)]
+
+
 def union(shapes: Iterable[NumberShape]) -> tuple[NumberShape, ...]:
     """A union without empty members; its finite sets become one."""
-    values: set[Fraction] = set()
+    values: dict[bool | None, set[Fraction]] = {}
     rest: list[NumberShape] = []
     for shape in shapes:
         if shape == ANY_NUMBER:
             return (ANY_NUMBER,)
         if shape.only is not None:
-            values |= shape.only
+            values.setdefault(shape.integer_form, set()).update(shape.only)
         elif shape not in rest and not is_empty(shape):
             rest.append(shape)
     if INTEGER in rest:
-        rest = [s for s in rest if s is INTEGER or s.step is None or s.step.denominator != 1]
-        if INTEGER not in rest:
-            rest.append(INTEGER)
-    values = {v for v in values if not any(contains(s, v) for s in rest)}
-    return (*rest, finite(values)) if values else tuple(rest)
+        rest = [s for s in rest if s.step is None or s.step.denominator != 1]
+        rest.append(INTEGER)
+    free = [s for s in rest if s.integer_form is None]
+    for form, listed in values.items():
+        left = frozenset([v for v in listed if not any(contains(s, v) for s in free)])
+        if left:
+            rest.append(NumberShape(only=left, integer_form=form))
+    return tuple(rest)
 
 
 def _common_multiple(a: Fraction | None, b: Fraction | None) -> Fraction | None:
@@ -180,6 +215,8 @@ def _common_multiple(a: Fraction | None, b: Fraction | None) -> Fraction | None:
 
 def _tight(shape: NumberShape) -> NumberShape:
     """Move bounds onto the step and drop holes that are outside anyway."""
+    if shape.integer_form:
+        shape = replace(shape, step=_common_multiple(shape.step, Fraction(1)))
     if shape.step is not None and (shape.lo is not None or shape.hi is not None):
         lo, hi, step = shape.lo, shape.hi, shape.step
         if lo is not None:
