@@ -8,8 +8,9 @@ zeros and 50 us with a random half (AMD EPYC, 2026-11; a test per id: 30 to 550 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from constrain.kernels.compile import entry
 
 __all__ = ["any_allowed", "apply", "bit_position"]
 
@@ -21,18 +22,18 @@ for _i in range(32):
     _POSITION[((_DE_BRUIJN << _i) & 0xFFFF_FFFF) >> 27] = _i
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def bit_position(power):
     return _POSITION[((power * _DE_BRUIJN) & 0xFFFF_FFFF) >> 27]
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def apply(bits, bitmask, rows, minus_inf):
     for index in range(rows.shape[0]):
         _apply_row(bits[rows[index]], bitmask[index], minus_inf)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _apply_row(bits, bitmask, minus_inf):
     vocab_size = bits.shape[0]
     covered = min(bitmask.shape[0], (vocab_size + 31) // 32)  # words that judge an id of this row
@@ -56,7 +57,7 @@ def _apply_row(bits, bitmask, minus_inf):
         bits[covered * 32 :] = minus_inf
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def any_allowed(bitmask, vocab_size):
     whole = min(bitmask.shape[0], vocab_size // 32)
     for word_index in range(whole):

@@ -6,10 +6,10 @@ not reassociated or fused, so it equals the reference bit by bit.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from constrain.kernels.apply_bitmask.cpu import bit_position
+from constrain.kernels.compile import entry
 
 __all__ = ["count_allowed", "gather", "keep_top", "pick", "weigh"]
 
@@ -29,7 +29,7 @@ _PARTS = np.float32(2**24)
 _BLOCK = 256
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def count_allowed(bitmask, vocab_size):
     whole = min(bitmask.shape[0], vocab_size // 32)
     count = np.int64(0)
@@ -45,7 +45,7 @@ def count_allowed(bitmask, vocab_size):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def gather(logits, bitmask, ids, scores):
     vocab_size = logits.shape[0]
     count = 0
@@ -64,7 +64,7 @@ def gather(logits, bitmask, ids, scores):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def weigh(scores, top, temperature, weights):
     total = np.int64(0)
     for position in range(scores.shape[0]):
@@ -83,7 +83,7 @@ def weigh(scores, top, temperature, weights):
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def keep_top(scores, weights, target, positions, undecided):
     # A radix select over 32-bit keys, digits of 11, 11 and 10 bits from the top: the border's digit
     # is where the mass, added up from the largest digit down, reaches the target.
@@ -131,14 +131,14 @@ def keep_top(scores, weights, target, positions, undecided):
     return num_kept
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _order_key(bits):
     # Integers in the order of the floats. -0.0 alone would become -1; it ties with +0.0.
     key = np.int64(bits) ^ ((np.int64(bits) >> 31) & 0x7FFF_FFFF)
     return key + (key == -1)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _border_digit(masses, target, above):
     digit = masses.shape[0] - 1
     while digit > 0 and above + masses[digit] < target:
@@ -147,7 +147,7 @@ def _border_digit(masses, target, above):
     return digit, above
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def pick(weights, target):
     num_weights = weights.shape[0]
     seen = np.int64(0)
