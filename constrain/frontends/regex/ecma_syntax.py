@@ -79,6 +79,7 @@ class _EcmaReader(PatternReader):
         super().__init__(pattern, limits)
         self._captures: int | None = None
         self._names: set[str] = set()
+        self._literals: dict[int, RegexNode] = {}
 
     def read(self) -> RegexNode:
         source = self.source
@@ -106,8 +107,14 @@ class _EcmaReader(PatternReader):
             elif this == "$":
                 self.add(Anchor(AnchorKind.TEXT_END), start, repeatable=False)
             else:
-                self.add(chars(CodepointSet.of(this)), start)
+                self._literal(ord(this), start)
         return self.finish()
+
+    def _literal(self, point: int, start: int) -> None:
+        node = self._literals.get(point)
+        if node is None:
+            node = self._literals[point] = chars(CodepointSet.of(point))
+        self.add(node, start)
 
     # Escapes.
 
@@ -128,7 +135,7 @@ class _EcmaReader(PatternReader):
         elif this and this in "123456789":
             self._decimal_escape(start)
         else:
-            self.add(chars(CodepointSet.of(self._escaped_point(start))), start)
+            self._literal(self._escaped_point(start), start)
 
     def _decimal_escape(self, start: int) -> None:
         """A back-reference, or what Annex B makes of a number that no group has."""
@@ -225,7 +232,7 @@ class _EcmaReader(PatternReader):
         return high
 
     def _property(self, this: str, start: int) -> CodepointSet:
-        """The set of `\\p{...}` or `\\P{...}`; `at` is after the letter."""
+        r"""The set of `\p{...}` or `\P{...}`; `at` is after the letter."""
         written = _PROPERTY.match(self.source, self.at)
         if written is None:
             raise self.error(
@@ -311,7 +318,7 @@ class _EcmaReader(PatternReader):
         if this == "{":
             braces = _BRACES.match(self.source, start)
             if braces is None:
-                self.add(chars(CodepointSet.of("{")), start)
+                self._literal(ord("{"), start)
                 return
             self.at = braces.end()
             lo, comma, hi = braces.groups()

@@ -4,6 +4,10 @@
 itself over all code points, once and on demand. Case: `re` compares lower-case forms, and treats as
 one those lower-case letters that have the same upper-case form (such as ſ and s, or the three forms
 of theta).
+
+Two faults of `re` (seen up to Python 3.13) are not copied, both in classes of several members under
+IGNORECASE: an upper-case letter above U+FFFF does not match itself there, and a range that ends
+above U+FFFF takes ŉ (U+0149) too if it has the first letter of its upper-case form ʼN.
 """
 
 from __future__ import annotations

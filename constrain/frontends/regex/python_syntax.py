@@ -31,16 +31,18 @@ _DIGITS: Final = "0123456789"
 _OCTAL: Final = "01234567"
 _HEX: Final = "0123456789abcdefABCDEF"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Plain numbers: the enum of `re` is slow to compute with.
+_IGNORECASE, _DOTALL, _MULTILINE, _VERBOSE, _ASCII, _UNICODE, _LOCALE = [1 << i for i in range(7)]
 _FLAGS: Final = {
-    "i": re.IGNORECASE,
-    "s": re.DOTALL,
-    "m": re.MULTILINE,
-    "x": re.VERBOSE,
-    "a": re.ASCII,
-    "u": re.UNICODE,
-    "L": re.LOCALE,
+    "i": _IGNORECASE,
+    "s": _DOTALL,
+    "m": _MULTILINE,
+    "x": _VERBOSE,
+    "a": _ASCII,
+    "u": _UNICODE,
+    "L": _LOCALE,
 }
-_TYPE_FLAGS: Final = re.ASCII | re.UNICODE | re.LOCALE
+_TYPE_FLAGS: Final = _ASCII | _UNICODE | _LOCALE
 _ESCAPES: Final = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 _HEX_WIDTHS: Final = {"x": 2, "u": 4, "U": 8}
 _NEWLINE: Final = CodepointSet.of("\n")
@@ -81,6 +83,7 @@ class _PythonReader(PatternReader):
             self.flags |= _FLAGS[letter]
         self._num_groups = 0
         self._names: dict[str, int] = {}
+        self._literals: dict[tuple[int, int], RegexNode] = {}
         self._open_groups: list[
             int
         ] = []  # number of each group in self.groups; 0: captures nothing
@@ -91,9 +94,9 @@ class _PythonReader(PatternReader):
             start = self.at
             this = source[start]
             self.at += 1
-            if self.flags & re.VERBOSE and this in " \t\n\r\v\f":
+            if self.flags & _VERBOSE and this in " \t\n\r\v\f":
                 continue
-            if self.flags & re.VERBOSE and this == "#":
+            if self.flags & _VERBOSE and this == "#":
                 end = source.find("\n", self.at)
                 self.at = len(source) if end < 0 else end + 1
             elif this == "\\":
@@ -103,7 +106,7 @@ class _PythonReader(PatternReader):
             elif this in "*+?{":
                 self._quantifier(this, start)
             elif this == ".":
-                dot = CodepointSet.ANY if self.flags & re.DOTALL else ~_NEWLINE
+                dot = CodepointSet.ANY if self.flags & _DOTALL else ~_NEWLINE
                 self.add(chars(dot), start)
             elif this == "(":
                 self._group(start)
@@ -120,21 +123,25 @@ class _PythonReader(PatternReader):
     # Single code points.
 
     def _literal(self, point: int, start: int) -> None:
-        self.add(chars(self._folded(CodepointSet.of(point))), start)
+        key = (point, self.flags)
+        node = self._literals.get(key)
+        if node is None:
+            node = self._literals[key] = chars(self._folded(CodepointSet.of(point)))
+        self.add(node, start)
 
     def _folded(self, points: CodepointSet) -> CodepointSet:
-        if self.flags & re.IGNORECASE:
-            return ignore_case(points, ascii_only=bool(self.flags & re.ASCII))
+        if self.flags & _IGNORECASE:
+            return ignore_case(points, ascii_only=bool(self.flags & _ASCII))
         return points
 
     def _category(self, letter: str) -> CodepointSet:
-        points = category(letter.lower(), ascii_only=bool(self.flags & re.ASCII))
+        points = category(letter.lower(), ascii_only=bool(self.flags & _ASCII))
         return ~points if letter.isupper() else points
 
     # Anchors.
 
     def _line_anchor(self, this: str) -> RegexNode:
-        multiline = self.flags & re.MULTILINE
+        multiline = self.flags & _MULTILINE
         if this == "^":
             return Anchor(AnchorKind.LINE_START if multiline else AnchorKind.TEXT_START, _NEWLINE)
         if multiline:
@@ -415,16 +422,16 @@ class _PythonReader(PatternReader):
         off = self._flag_letters() if self.match("-") else None
         changed = on | (off or 0)
         end = self.peek()
-        if end not in (":", ")") or not (on or off):
+        if end not in (":", ")") or not on and off is None or off == 0:
             raise self.error(
                 "unknown flag, or a missing -, : or )",
                 self.at,
                 hint="flags are (?i), (?i:...) or (?i-s:...) with letters out of ismxau",
             )
         self.at += 1
-        if changed & re.LOCALE:
+        if changed & _LOCALE:
             raise self.error("cannot use the flag L with a str pattern", start, self.at)
-        if (on & re.ASCII and on & re.UNICODE) or (off or 0) & _TYPE_FLAGS or on & (off or 0):
+        if (on & _ASCII and on & _UNICODE) or (off or 0) & _TYPE_FLAGS or on & (off or 0):
             raise self.error("bad inline flags: they contradict each other", start, self.at)
         if end == ")":
             self._global_flags(on, off, start)
@@ -453,7 +460,7 @@ class _PythonReader(PatternReader):
                 hint="put them first, or use a group (?i:...)",
             )
         self.flags |= on
-        if self.flags & re.ASCII and self.flags & re.UNICODE:
+        if self.flags & _ASCII and self.flags & _UNICODE:
             raise self.error("the flags a and u are incompatible", start, self.at)
 
     # Refusals.

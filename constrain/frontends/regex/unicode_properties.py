@@ -26,12 +26,13 @@ def property_set(name: str, value: str | None) -> CodepointSet | None:
     """The code points of a property, or None if ECMA-262 knows none of that name.
 
     Args:
-        name: Of `name=value`, General_Category, Script, Script_Extensions or their short names; alone,
-            a category or a binary property.
+        name: Of `name=value`, General_Category, Script, Script_Extensions or their short names;
+            alone, a category or a binary property.
         value: A category or script; None if the name stands alone.
     """
     if value is None:
-        return _category(name) or _binary(name)
+        category = _category(name)
+        return _binary(name) if category is None else category
     if name in ("General_Category", "gc"):
         return _category(value)
     script = _SCRIPTS.get(value)

@@ -1,7 +1,7 @@
-"""Unicode properties as data. Made by `tests/frontends/regex/make_unicode_tables.py`; do not edit.
+"""Unicode properties as data: do not edit, run `tests/frontends/regex/make_unicode_tables.py`.
 
-`TABLES` is text, compressed by zlib and written in base 85. A line is a property and its code points:
-`name gap length gap length ...` in base 16, where a gap counts from the end of the range before.
+`TABLES` is text, compressed by zlib and written in base 85. A line is a property and its ranges:
+`name gap length gap length ...` in base 16, where a gap counts from the end of the last range.
 """
 
 from __future__ import annotations
