@@ -96,6 +96,7 @@ class TermStore:
         self._capacity = dict(_FIRST_CAPACITY)
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
+        self._interned: dict[t.Term, StateId] = {}
         self.arena: Int32Array = self._empty_arena()
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
         self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
@@ -110,10 +111,16 @@ class TermStore:
         Raises:
             LimitExceededError: It is larger than the limits allow.
         """
-        return self._build(*self._program(term))
+        known = self._interned.get(term)
+        if known is None:
+            program, terms = self._program(term)
+            results = self._build_all(program, len(terms))
+            self._interned.update(zip(terms, map(StateId, results.tolist()), strict=True))
+            known = self._interned[term]
+        return known
 
-    def _program(self, root: t.Term) -> tuple[Int32Array, int]:
-        """Post-order instructions for `build`, and how many they are."""
+    def _program(self, root: t.Term) -> tuple[Int32Array, list[t.Term]]:
+        """Post-order instructions for `build`, and the term that each makes."""
         out: list[int] = []
         number: dict[t.Term, int] = {}
         todo: list[t.Term] = [root]
@@ -122,15 +129,19 @@ class TermStore:
             if term in number:
                 todo.pop()
                 continue
-            missing = [m for m in t.members_of(term) if m not in number]
-            if missing:
-                todo += missing
-                continue
+            known = self._interned.get(term)
+            if known is None:
+                missing = [m for m in t.members_of(term) if m not in number]
+                if missing:
+                    todo += missing
+                    continue
+                self._emit(term, number, out)
+            else:
+                out += (ops.OP_NODE, known)
             todo.pop()
-            self._emit(term, number, out)
             number[term] = len(number)
         self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
-        return np.array(out, dtype=np.int32), len(number)
+        return np.array(out, dtype=np.int32), list(number)
 
     def _emit(self, term: t.Term, number: dict[t.Term, int], out: list[int]) -> None:
         """Append the instruction that makes one term from the results of its parts."""
@@ -185,9 +196,12 @@ class TermStore:
 
     def _build(self, program: Int32Array, count: int) -> StateId:
         """Run a program of `count` instructions; its last result."""
+        return StateId(int(self._build_all(program, count)[-1]))
+
+    def _build_all(self, program: Int32Array, count: int) -> Int32Array:
         results = np.zeros(count, np.int32)
         self._run(lambda: build(self.arena, program, results))
-        return StateId(int(results[-1]))
+        return results
 
     def build_rules(self, budget: int) -> int:
         """Make bodies of rules that nothing has needed yet, oldest first; returns how many."""

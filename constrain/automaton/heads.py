@@ -29,7 +29,6 @@ import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +82,7 @@ class Head:
         self._lock = threading.Lock()
         self._rows: dict[tuple[int, int], HeadRow] = {}
         ended = _counts_at_end(trie, counts)
-        owner = np.repeat(np.arange(trie.num_nodes), np.diff(trie.token_start))
+        owner = np.repeat(np.arange(trie.num_nodes, dtype=np.int32), np.diff(trie.token_start))
         self._inside = np.full(vocab.vocab_size, _NEVER, np.int16)
         inside = counts[owner] >= 0
         self._inside[trie.tokens[inside]] = counts[owner[inside]]
@@ -197,11 +196,17 @@ def _retarget(made: Trie, ids: list[int]) -> Trie:
     return Trie(made.byte, made.depth, made.end, made.token_start, tokens, made.max_depth)
 
 
-class Walked(Enum):
-    """A head whose rows are not at hand."""
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A head whose rows are not at hand.
 
-    ONCE = "a long walk was made through it; met again, it is worth measuring"
-    UNCOUNTABLE = "tokens do not tell how often its counter went round"
+    Attributes:
+        num_nodes: Nodes that long walks through it have looked at.
+        countable: False if tokens do not tell how often its counter went round.
+    """
+
+    num_nodes: int
+    countable: bool = True
 
 
 class HeadRows:

@@ -22,6 +22,11 @@ COUNTER = lay.INFINITE - 1
 
 LONG_WALK = 16_384
 """Nodes of the vocabulary: a walk past so many, some 0.1 ms, is worth not making again."""
+COUNTED_WORTH = 16_384
+"""Measure a head with a counter once walks through it have looked at so many nodes: other bounds
+and other grammars will ask for it."""
+PLAIN_WORTH = 1 << 20
+"""The same for other heads: about what measuring costs, so that it doubles the cost at most."""
 MAX_BODY_STATES = 64
 """States of x in x{lo,hi} looked at; a JSON character has about ten."""
 
@@ -53,22 +58,23 @@ class HeadWalk:
     def row(self, parts: list[StateId]) -> HeadRow | None:
         """The row of a head, given by its parts; None if it is to be walked with its continuation.
 
-        Cost: digests of parts not seen before; a measurement the second time that a head is met
-        whose walk was long.
+        Cost: digests of parts not seen before; a measurement when the walks through the head have
+        cost about as much.
         """
         counter = self._structure.repeat_bounds(parts[0])
         if counter is not None:
             body, lo, hi = counter
             key = self._counted_key(body, parts[1:])
             head = self._heads.get(key)
-            if head is Walked.ONCE:
-                head = self._measure_counted(body, parts[1:]) or Walked.UNCOUNTABLE
+            if isinstance(head, Walked) and head.countable and head.num_nodes >= COUNTED_WORTH:
+                measured = self._measure_counted(body, parts[1:])
+                head = measured or Walked(head.num_nodes, countable=False)
                 self._heads.put(key, head)
-            if head is not Walked.UNCOUNTABLE:
+            if not isinstance(head, Walked) or head.countable:
                 return _row_in(head, lo, hi)
         key = self._plain_key(parts)
         head = self._heads.get(key)
-        if head is Walked.ONCE:
+        if isinstance(head, Walked) and head.num_nodes >= PLAIN_WORTH:
             head = self._measure_plain(parts)
             self._heads.put(key, head)
         return _row_in(head, 0, 0)
@@ -80,8 +86,10 @@ class HeadWalk:
         counter = self._structure.repeat_bounds(parts[0])
         keys = [] if counter is None else [self._counted_key(counter[0], parts[1:])]
         for key in [*keys, self._plain_key(parts)]:
-            if self._heads.get(key) is None:
-                self._heads.put(key, Walked.ONCE)
+            known = self._heads.get(key)
+            if known is None or (isinstance(known, Walked) and known.countable):
+                so_far = 0 if known is None else known.num_nodes
+                self._heads.put(key, Walked(so_far + num_visited))
                 return
 
     def _measure_plain(self, parts: list[StateId]) -> Head:

@@ -35,7 +35,8 @@ def rule_of(term):
 @pytest.fixture(autouse=True)
 def every_walk_is_long(monkeypatch):
     """Heads of these small vocabularies are shared too."""
-    monkeypatch.setattr(headwalk, "LONG_WALK", 0)
+    for name in ("LONG_WALK", "COUNTED_WORTH", "PLAIN_WORTH"):
+        monkeypatch.setattr(headwalk, name, 0)
 
 
 def check_rows(term, vocab, texts):
