@@ -1,5 +1,4 @@
-"""A look at everything that a schema can reach, so that what is refused is refused when it is
-compiled.
+"""A look at everything that a schema can reach, so that refusals come when it is compiled.
 
 Needed only if a keyword occurs from which shapes arise that may have to be refused, or whose
 combinations may be too many; else subschemas are looked at when a text gets there.
@@ -13,8 +12,8 @@ from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.members import Members
-from constrain.frontends.json_schema.refs import Node
-from constrain.frontends.json_schema.refusals import NEGATING, refuse_array, refuse_object
+from constrain.frontends.json_schema.refs import Source
+from constrain.frontends.json_schema.refusals import refuse_array, refuse_object
 
 __all__ = ["audit", "needs_audit"]
 
@@ -22,12 +21,12 @@ _CHARGE: Final = 400
 """Nodes that an expression counts as: by default 5,000 are looked at, the others when reached."""
 
 
-def needs_audit(nodes: list[Node]) -> bool:
+def needs_audit(source: Source) -> bool:
     """Whether a schema has keywords from which shapes arise that have to be refused."""
-    for node in nodes:
+    if source.combines:
+        return True
+    for node in source.nodes:
         for name in node.names:
-            if name in NEGATING:
-                return True
             if name == "uniqueItems" and node.schema[name]:
                 return True
             if name == "minProperties" and node.schema[name] > 1:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from constrain.algebra.terms import Term
-from constrain.errors import UnsatisfiableError
 from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.emptiness import Emptiness
+from constrain.frontends.json_schema.explain import unsatisfiable
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.read import read_schema
@@ -51,11 +51,17 @@ def from_json_schema(
         raise ValueError(f"format must be 'assert' or 'annotate', not {format!r}")
     root = read_schema(schema, limits)
     source = Source(root, dialect, registry, limits)
-    meaning = Meaning(source, limits, asserts_formats=format == "assert")
+    asserts = format == "assert"
+    meaning = Meaning(source, limits, asserts_formats=asserts)
     emptiness = Emptiness(meaning)
     expr = meaning.expr(root)
     if not emptiness.has_value(expr):
-        raise UnsatisfiableError("no value satisfies the schema", pointer="#")
-    if needs_audit(source.nodes):
+
+        def is_empty() -> bool:
+            other = Meaning(source, limits, asserts_formats=asserts)
+            return not Emptiness(other).has_value(other.expr(root))
+
+        raise unsatisfiable(source.nodes, is_empty)
+    if needs_audit(source):
         audit(expr, meaning, emptiness)
     return SchemaGrammar(Lowering(meaning, emptiness, how).text(expr), source)

@@ -31,6 +31,7 @@ from constrain.frontends.json_schema.object import KeySet, ObjectShape
 from constrain.frontends.json_schema.object import tidy as tidy_object
 from constrain.frontends.json_schema.read import JSON, Frozen, exact, freeze
 from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.same import canonical_nodes
 from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
 from constrain.frontends.json_schema.string import ANY_STRING, Language, StringSets, StringShape
 from constrain.frontends.regex import lower, parse, search
@@ -91,6 +92,7 @@ class Meaning:
         self._few_values: dict[Expr, Sequence[Frozen] | None] = {}
         self._node_exprs: dict[Node, Expr] = {}
         self._leaves: dict[Hashable, Node] = {}
+        self._canonical = canonical_nodes(source) if source.combines else {}
         self._probing = 0
 
     def expr(self, schema: JSON) -> Expr:
@@ -114,6 +116,7 @@ class Meaning:
             node = node.target
         if not node.names:
             return TRUE
+        node = self._canonical.get(node, node)
         if not node.leaf:
             return self.table.literal(node)
         if not _BEYOND_VALUES.intersection(node.names) and self._listed(node) is not None:
@@ -181,7 +184,7 @@ class Meaning:
     def _in_place(self, node: Node) -> list[Expr]:
         """The subschemas of a node that apply to the same value, or to its keys."""
         found = []
-        if node.target is not None:
+        if "$ref" in node.names and node.target is not None:
             found.append(self._target(node.target))
         for name in ("allOf", "anyOf", "oneOf"):
             found += [self.expr(s) for s in node.get(name) or ()]
@@ -219,7 +222,7 @@ class Meaning:
         if (listed := node.get("enum")) is not None:
             pointer = node.at("enum")
             values = list(dict.fromkeys([freeze(value, pointer) for value in listed]))
-        if node.has("const"):
+        if "const" in node.names:
             only = freeze(node.schema["const"], node.at("const"))
             values = [only] if values is None or only in values else []
         return values
@@ -242,19 +245,21 @@ class Meaning:
             parts.insert(0, self._sets.any_of(kinds))
         if (values := self._listed(node)) is not None:
             parts.append(self._values(values))
-        if node.target is not None:
+        if "$ref" in node.names and node.target is not None:
             parts.append(self._made[self._target(node.target)])
         parts += [self._made[self.expr(s)] for s in node.get("allOf") or ()]
         if (branches := node.get("anyOf")) is not None:
             parts.append(self._sets.any_of([self._made[self.expr(s)] for s in branches]))
-        if (branches := node.get("oneOf")) is not None:
-            parts.append(self._exactly_one([self._made[self.expr(s)] for s in branches]))
-        if (schema := node.get("not")) is not None:
-            parts.append(self._sets.complement(self._made[self.expr(schema)]))
-        if (schema := node.get("if")) is not None:
-            parts.append(self._conditional(node, self._made[self.expr(schema)]))
         parts += self._dependencies(node)
-        return self._sets.all_of(parts)
+        whole = self._sets.all_of(parts)
+        # These multiply, so they are applied last, to what the other keywords leave.
+        if (branches := node.get("oneOf")) is not None:
+            whole = self._exactly_one(whole, [self._made[self.expr(s)] for s in branches])
+        if (schema := node.get("not")) is not None:
+            whole = self._sets.without(whole, self._made[self.expr(schema)])
+        if (schema := node.get("if")) is not None:
+            whole = self._conditional(node, whole, self._made[self.expr(schema)])
+        return whole
 
     def _numbers(self, node: Node) -> tuple[number.NumberShape, ...]:
         lo, lo_open = self._bound(node, "minimum", "exclusiveMinimum", max)
@@ -386,17 +391,19 @@ class Meaning:
                 parts.append(self._sets.any_of([absent, present]))
         return parts
 
-    def _conditional(self, node: Node, condition: ShapeSet) -> ShapeSet:
+    def _conditional(self, node: Node, values: ShapeSet, condition: ShapeSet) -> ShapeSet:
+        """Those of some values that fit `if` and `then`, or `else` but not `if`."""
         then, otherwise = node.get("then"), node.get("else")
         if then is None and otherwise is None:
-            return EVERYTHING
-        yes = condition
+            return values
+        yes = [values, condition]
         if then is not None:
-            yes = self._sets.all_of([condition, self._made[self.expr(then)]])
-        no = self._sets.complement(condition)
-        if otherwise is not None:
-            no = self._sets.all_of([no, self._made[self.expr(otherwise)]])
-        return self._sets.any_of([yes, no])
+            yes.append(self._made[self.expr(then)])
+        no = values if otherwise is None else self._both(values, self._made[self.expr(otherwise)])
+        return self._sets.any_of([self._sets.all_of(yes), self._sets.without(no, condition)])
+
+    def _both(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
+        return self._sets.all_of((a, b))
 
     # Values
 
@@ -438,19 +445,20 @@ class Meaning:
 
     # oneOf
 
-    def _exactly_one(self, branches: list[ShapeSet]) -> ShapeSet:
-        """Values in exactly one branch."""
-        sets = self._sets
-        overlapping: dict[int, list[int]] = {i: [] for i in range(len(branches))}
-        for i, j in combinations(range(len(branches)), 2):
-            if not self._disjoint(branches[i], branches[j]):
+    def _exactly_one(self, values: ShapeSet, branches: list[ShapeSet]) -> ShapeSet:
+        """Those of some values that are in exactly one branch."""
+        within = [self._both(values, branch) for branch in branches]
+        overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
+        for i, j in combinations(range(len(within)), 2):
+            if not self._disjoint(within[i], within[j]):
                 overlapping[i].append(j)
                 overlapping[j].append(i)
         alone = []
-        for i, branch in enumerate(branches):
-            others = [sets.complement(branches[j]) for j in overlapping[i]]
-            alone.append(sets.all_of([branch, *others]))
-        return sets.any_of(alone)
+        for i, branch in enumerate(within):
+            for j in overlapping[i]:
+                branch = self._sets.without(branch, branches[j])
+            alone.append(branch)
+        return self._sets.any_of(alone)
 
     def _disjoint(self, a: ShapeSet, b: ShapeSet) -> bool:
         """Whether it is plain that no value is in both. May miss it."""

@@ -8,7 +8,7 @@ by all of them.
     >>> table = Exprs()
     >>> a = table.literal("a")
     >>> shape = ObjectShape(named={"x": a}, required=("y",))
-    >>> [(s.required, list(s.named)) for s in complement(shape, table)]
+    >>> [(part.required, list(part.named)) for part in complement(shape, table)]
     [(('x',), ['x']), ((), ['y'])]
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, implies
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite, implies
 from constrain.frontends.json_schema.string import StringSets, StringShape, contains_plainly
 
 __all__ = [
@@ -98,22 +98,34 @@ def intersect(a: ObjectShape, b: ObjectShape, table: Exprs) -> ObjectShape | Non
 
 
 def complement(shape: ObjectShape, table: Exprs) -> list[ObjectShape]:
-    """Every object outside the set, as a union: one part of the shape is broken."""
-    parts = []
-    for key, expr in shape.named.items():
-        if expr is not TRUE:
-            parts.append(ObjectShape(named={key: expr.dual}, required=(key,)))
+    """Every object outside the set, as a union: one part of the shape is broken.
+
+    A key that must be there with a value in x is broken in one way: if it is there, its value is
+    not in x. Where x is a finite set, the key may tell branches of a schema apart, so the other
+    parts are only broken where it is kept: not (p and q) is not p, or p and not q. Then the
+    complements of two branches with different constants multiply to as many shapes as they have
+    parts, not to the product.
+    """
+    guarded = {key: expr for key, expr in shape.named.items() if isinstance(expr.node, Finite)}
+    guard = ObjectShape(guarded, required=tuple([k for k in shape.required if k in guarded]))
+    broken_guards: list[ObjectShape] = []
+    parts: list[ObjectShape] = []
+    for key in dict.fromkeys((*shape.named, *shape.required)):
+        expr = shape.named.get(key, TRUE)
+        needed = () if key in shape.required else (key,)
+        if expr is not TRUE or not needed:
+            into = broken_guards if key in guarded else parts
+            into.append(ObjectShape(named={key: expr.dual}, required=needed))
     for keys, expr in shape.rules:
         parts.append(ObjectShape(some=frozenset(((keys, expr.dual),))))
-    for key in shape.required:
-        parts.append(ObjectShape(named={key: FALSE}))
     for keys, expr in shape.some:
         parts.append(ObjectShape(rules=((keys, expr.dual),)))
     if shape.lo > 0:
         parts.append(ObjectShape(hi=shape.lo - 1))
     if shape.hi is not None:
         parts.append(ObjectShape(lo=shape.hi + 1))
-    kept = [tidy(part, table) for part in parts]
+    kept = [tidy(part, table) for part in broken_guards]
+    kept += [intersect(guard, part, table) for part in parts]
     return [part for part in kept if part is not None]
 
 

@@ -12,7 +12,7 @@ resolves it, in the registry of the caller. Nothing is ever fetched.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from constrain.errors import SchemaError, UnsupportedFeatureError
@@ -20,7 +20,10 @@ from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword,
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 from constrain.limits import Limits
 
-__all__ = ["KeywordUse", "Node", "Source"]
+__all__ = ["NEGATING", "KeywordUse", "Node", "Source"]
+
+NEGATING: Final = frozenset(("not", "oneOf", "if", "dependentSchemas", "dependencies"))
+"""Keywords under which complements of subschemas are needed."""
 
 
 class KeywordUse(NamedTuple):
@@ -46,7 +49,7 @@ class Node:
         dialect: The draft it is written in.
         target: What `$ref` leads to, if it has one that counts.
         in_place: Nodes that apply to the same value.
-        names: Its keywords that say something about which values are valid.
+        names: Its keywords that say something about which values are valid, and count.
         leaf: None of those has subschemas or is a reference.
     """
 
@@ -81,13 +84,7 @@ class Node:
 
     def get(self, keyword: str) -> JSON:
         """The value of a keyword, or None if it is not there or does not count."""
-        return self.schema[keyword] if self.has(keyword) else None
-
-    def has(self, keyword: str) -> bool:
-        """Whether a keyword is there and of the dialect, and no `$ref` overrides it."""
-        if keyword not in self.schema or keyword not in self.dialect.keywords:
-            return False
-        return keyword == "$ref" or not self.dialect.ref_overrides or "$ref" not in self.schema
+        return self.schema[keyword] if keyword in self.names else None
 
     def __repr__(self) -> str:
         return self.pointer
@@ -104,6 +101,7 @@ class Source:
 
     Attributes:
         nodes: Everything that was visited, in that order; the root first, if it is an object.
+        combines: Some node has a keyword of `NEGATING`.
 
     Raises:
         SchemaError: A keyword has a value of the wrong form, or a reference leads nowhere or round
@@ -125,6 +123,7 @@ class Source:
         self._inner_ids: bool | None = None
         self._root_resolver: Any = None
         self.nodes: list[Node] = []
+        self.combines = False
         if isinstance(root, dict):
             self._add(Node(root, "#", _root_dialect(root, dialect), None))
             for node in self.nodes:
@@ -138,12 +137,10 @@ class Source:
     def uses(self) -> Iterator[KeywordUse]:
         """What is done with each keyword of the nodes visited."""
         for node in self.nodes:
-            overridden = node.dialect.ref_overrides and "$ref" in node.schema
             for name in node.schema:
-                keyword = node.dialect.keywords.get(name)
-                counts = keyword is not None and (name == "$ref" or not overridden)
-                use = keyword.use if keyword is not None and counts else "annotation"
-                yield KeywordUse(node.pointer, name, use)
+                yield KeywordUse(
+                    node.pointer, name, "enforced" if name in node.names else "annotation"
+                )
 
     def _add(self, node: Node) -> None:
         self._by_id[id(node.schema)] = node
@@ -158,10 +155,11 @@ class Source:
             names = ("$ref",)
         for name in names:
             keyword = keywords.get(name)
-            if keyword is None:
+            if keyword is None or (name in ("then", "else") and "if" not in schema):
                 continue
             if keyword.use == "enforced":
                 node.names.append(name)
+                self.combines = self.combines or name in NEGATING
                 node.leaf = node.leaf and not keyword.children
             value = schema[name]
             if keyword.use == "refused":
@@ -179,7 +177,7 @@ class Source:
                 node.target = self._resolve(node, value)
                 if isinstance(node.target, Node):
                     node.in_place.append(node.target)
-            elif keyword.children and not (name in ("then", "else") and "if" not in schema):
+            elif keyword.children:
                 self._visit_children(node, keyword, value)
 
     def _visit_children(self, node: Node, keyword: Keyword, value: JSON) -> None:

@@ -11,17 +11,15 @@ are refused. So are distinct items, unless they have few values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import Expr, implies
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.refs import NEGATING
 
-__all__ = ["NEGATING", "refuse_array", "refuse_object"]
-
-NEGATING: Final = ("not", "oneOf", "if", "dependentSchemas", "dependencies")
+__all__ = ["refuse_array", "refuse_object"]
 
 
 def refuse_array(shape: ArrayShape, meaning: Meaning) -> None:

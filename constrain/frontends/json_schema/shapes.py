@@ -26,6 +26,9 @@ __all__ = ["EVERYTHING", "NOTHING", "ShapeSet", "Shapes"]
 _CHARGE: Final = 100
 """Nodes that one shape counts as: the work on it, compared with a node of a syntax tree."""
 
+_CHEAP_PAIRS: Final = 50
+"""Comparisons of two shapes that cost what making one does."""
+
 _MOST_STRING_PAIRS: Final = 8
 """Pairs of string shapes that are multiplied out."""
 
@@ -91,39 +94,46 @@ class Shapes:
             number.union([s for m in members for s in m.numbers]),
             self._strings.union([s for m in members for s in m.strings]),
             _arrays([s for m in members for s in m.arrays]),
-            _objects([s for m in members for s in m.objects]),
+            self._tidy_objects([s for m in members for s in m.objects]),
         )
 
     def complement(self, values: ShapeSet) -> ShapeSet:
         """Values outside the set."""
+        return self.without(EVERYTHING, values)
+
+    def without(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
+        """Values in `a` and not in `b`. What `a` rules out is gone before anything multiplies."""
         table, strings = self._table, self._strings
         numbers = self._outside(
-            values.numbers, ANY_NUMBER, number.complement, self._both_numbers, number.union
+            a.numbers, b.numbers, ANY_NUMBER, number.complement, self._both_numbers, number.union
         )
         texts = self._outside(
-            strings.collapse(values.strings),
+            strings.collapse(a.strings),
+            strings.collapse(b.strings),
             ANY_STRING,
             strings.complement,
             self._both_strings,
             strings.union,
         )
         arrays = self._outside(
-            values.arrays,
+            a.arrays,
+            b.arrays,
             ANY_ARRAY,
             lambda shape: array.complement(shape, table),
             self._both_arrays,
             _arrays,
         )
         members = self._outside(
-            values.objects,
+            a.objects,
+            b.objects,
             ANY_OBJECT,
             lambda shape: objects.complement(shape, table),
             self._both_objects,
-            _objects,
+            self._tidy_objects,
         )
         return ShapeSet(
-            not values.null,
-            _BOTH - values.booleans,
+            a.null and not b.null,
+            a.booleans - b.booleans,
             tuple(numbers),
             tuple(texts),
             tuple(arrays),
@@ -139,7 +149,7 @@ class Shapes:
             number.union(self._product(a.numbers, b.numbers, ANY_NUMBER, self._both_numbers)),
             self._strings.union(self._product_of_strings(a.strings, b.strings)),
             _arrays(self._product(a.arrays, b.arrays, ANY_ARRAY, self._both_arrays)),
-            _objects(self._product(a.objects, b.objects, ANY_OBJECT, self._both_objects)),
+            self._tidy_objects(self._product(a.objects, b.objects, ANY_OBJECT, self._both_objects)),
         )
 
     def _product_of_strings(
@@ -169,18 +179,19 @@ class Shapes:
 
     def _outside(
         self,
+        start: Iterable[_Shape],
         members: Iterable[_Shape],
         whole: _Shape,
         complement: Callable[[_Shape], list[_Shape]],
         both: Callable[[_Shape, _Shape], _Shape | None],
         tidy: Callable[[Iterable[_Shape]], Iterable[_Shape]],
     ) -> list[_Shape]:
-        """The complement of a union."""
-        result = [whole]
+        """The union `start` without the union `members`."""
+        result = list(start)
         for member in members:
-            result = list(tidy(self._product(result, complement(member), whole, both)))
             if not result:
                 break
+            result = list(tidy(self._product(result, complement(member), whole, both)))
         return result
 
     def _both_numbers(self, a: NumberShape, b: NumberShape) -> NumberShape | None:
@@ -197,6 +208,13 @@ class Shapes:
     def _both_objects(self, a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         return objects.intersect(a, b, self._table)
 
+    def _tidy_objects(self, shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
+        kept = list(shapes)
+        if ANY_OBJECT in kept:
+            return (ANY_OBJECT,)
+        self._charge(len(kept) * len(kept) // _CHEAP_PAIRS)
+        return tuple(kept) if len(kept) <= 1 else objects.absorb(kept)
+
     def _charge(self, count: int) -> None:
         self._charged += count * _CHARGE
         self._limits.check("max_source_nodes", self._charged, "the combinations of a schema")
@@ -205,10 +223,3 @@ class Shapes:
 def _arrays(shapes: Iterable[ArrayShape]) -> tuple[ArrayShape, ...]:
     kept = dict.fromkeys(shapes)
     return (ANY_ARRAY,) if ANY_ARRAY in kept else tuple(kept)
-
-
-def _objects(shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
-    kept = list(shapes)
-    if ANY_OBJECT in kept:
-        return (ANY_OBJECT,)
-    return tuple(kept) if len(kept) <= 1 else objects.absorb(kept)

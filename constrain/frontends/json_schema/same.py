@@ -1,0 +1,52 @@
+"""Which nodes plainly mean the same: equal keywords, with subschemas that mean the same.
+
+People write one subschema out many times, in the branches of a `oneOf` say. If all of them are one
+expression, "in this one but not in that one" is seen to be nothing without a look at what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from constrain.frontends.json_schema.read import JSON, freeze
+from constrain.frontends.json_schema.refs import Node, Source
+
+__all__ = ["canonical_nodes"]
+
+
+def canonical_nodes(source: Source) -> dict[Node, Node]:
+    """For each node, one that plainly means the same and stands for it.
+
+    Cost: one pass. Subschemas were found after the schemas around them, so in reverse they come
+        first;
+    one that a reference reached earlier stands for itself.
+    """
+    canonical: dict[Node, Node] = {}
+    first: dict[Hashable, Node] = {}
+
+    def key(value: JSON, pointer: str) -> Hashable:
+        """A subschema: what stands for it, or its value if it is a boolean."""
+        if not isinstance(value, dict):
+            return freeze(value, pointer)
+        node = source.node(value)
+        return canonical.get(node, node)
+
+    for node in reversed(source.nodes):
+        parts: list[Hashable] = []
+        for name in sorted(node.names):
+            value, pointer = node.schema[name], node.at(name)
+            children = node.dialect.keywords[name].children
+            if children == "reference":
+                parts.append((name, node.target))
+            elif not children:
+                parts.append((name, freeze(value, pointer)))
+            elif isinstance(value, list):
+                parts.append((name, tuple([key(v, pointer) for v in value])))
+            elif children in ("schema map", "dependencies"):
+                members = [(k, key(v, pointer)) for k, v in value.items()]
+                # The order of properties is kept: it is the order in which they are written.
+                parts.append((name, tuple(members)))
+            else:
+                parts.append((name, key(value, pointer)))
+        canonical[node] = first.setdefault((node.dialect.name, *parts), node)
+    return canonical
