@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.terms import EPS, ByteClass, Term, alt, byte_range, cat, star
+from constrain.algebra.terms import EPS, ByteClass, Term, alt, byte_range, cat, literal, star
 
 __all__ = ["UTF8", "Alphabet", "Utf8"]
 
@@ -67,6 +67,8 @@ _LENGTHS: Final = (
 # The terms are immutable, so callers may share them; the bound keeps a server's memory flat.
 @lru_cache(maxsize=4096)
 def _spell(points: CodepointSet) -> Term:
+    if len(points.ranges) == 1 and points.ranges[0][0] == points.ranges[0][1]:
+        return literal(chr(points.ranges[0][0]).encode())
     parts = []
     for tail, (first, last, lead) in enumerate(_LENGTHS):
         here = [(max(lo, first), min(hi, last)) for lo, hi in points.ranges if lo <= last]

@@ -34,7 +34,6 @@ from constrain.algebra.terms import (
     EMPTY,
     EPS,
     Term,
-    cat,
     non_nullable,
     repeat,
 )
@@ -51,7 +50,7 @@ from constrain.frontends.regex.nodes import (
     concat,
     repetition,
 )
-from constrain.frontends.regex.plain import lower_plain, postorder
+from constrain.frontends.regex.plain import join, lower_plain, postorder
 from constrain.frontends.regex.resolve import AT_START, Behind, Left, Resolved
 from constrain.limits import Limits
 
@@ -228,7 +227,8 @@ class Machine:
         inside: bool,
         nullable: bool,
     ) -> Cell:
-        key = (node, lo, hi, then, inside)
+        # Equal classes share their cells, so that equal obligations are one.
+        key = (node.points if isinstance(node, Chars) else node, lo, hi, then, inside)
         made = self._cells.get(key)
         if made is None:
             left = self._resolved.first_left(node) | (then.left if nullable else 0)
@@ -442,6 +442,7 @@ class _Closing:
             key = (cell.node, cell.next, cell.inside)
             hi = float("inf") if cell.hi is None else cell.hi
         met = self._visited.setdefault(key, [])
+        self._machine._spend(len(met) // 16)
         if any(h >= hi and o <= obligations for h, o in met):
             return False
         met.append((hi, obligations))
@@ -527,7 +528,7 @@ class _Closing:
                 while end > at and parts[end].nullable:
                     end -= 1
             if end > at:
-                term = cat(*[machine.plain_term(p) for p in parts[at:end]])
+                term = join([machine.plain_term(p) for p in parts[at:end]])
                 self._add_block(term, cell, machine._concat_cell(node, end, then, cell.inside))
                 return
         rest = machine._concat_cell(node, at + 1, then, cell.inside)

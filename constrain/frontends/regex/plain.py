@@ -27,7 +27,7 @@ from constrain.frontends.regex.nodes import (
     repetition,
 )
 
-__all__ = ["children", "factor", "lower_plain", "postorder"]
+__all__ = ["children", "factor", "join", "lower_plain", "postorder"]
 
 
 def children(node: RegexNode) -> Sequence[RegexNode]:
@@ -82,7 +82,7 @@ def _term(node: RegexNode, alphabet: Alphabet, made: dict[RegexNode, Term]) -> T
     if isinstance(node, Chars):
         return alphabet.spell(node.points)
     if isinstance(node, Concat):
-        return cat(*_join_literals([made[p] for p in node.parts]))
+        return join([made[p] for p in node.parts])
     if isinstance(node, Alternation):
         return alt([made[m] for m in node.members])
     if isinstance(node, Repeat):
@@ -91,8 +91,8 @@ def _term(node: RegexNode, alphabet: Alphabet, made: dict[RegexNode, Term]) -> T
     return EPS
 
 
-def _join_literals(parts: Iterable[Term]) -> list[Term]:
-    """The parts, with neighbours that are fixed texts made one literal."""
+def join(parts: Iterable[Term]) -> Term:
+    """The parts one after another; neighbours that are fixed texts become one literal."""
     done: list[Term] = []
     fixed: list[bytes] = []
     for part in (*parts, None):
@@ -105,7 +105,7 @@ def _join_literals(parts: Iterable[Term]) -> list[Term]:
             fixed = []
         if part is not None:
             done.append(part)
-    return done
+    return cat(*done)
 
 
 def _fixed_text(term: Term) -> bytes | None:

@@ -422,7 +422,7 @@ class _PythonReader(PatternReader):
         off = self._flag_letters() if self.match("-") else None
         changed = on | (off or 0)
         end = self.peek()
-        if end not in (":", ")") or not on and off is None or off == 0:
+        if end not in (":", ")") or (not on and off is None) or off == 0:
             raise self.error(
                 "unknown flag, or a missing -, : or )",
                 self.at,

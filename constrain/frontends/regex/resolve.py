@@ -84,6 +84,7 @@ class Resolved:
         self._behind_in: dict[RegexNode, int] = {}
         self._left_bits: dict[int, int] = {}
         self._depth: dict[RegexNode, int] = {}
+        self._anchors: dict[tuple[AnchorKind, CodepointSet], RegexNode] = {}
         made: dict[RegexNode, RegexNode] = {}
         for this in postorder(node):
             self._check_depth(this)
@@ -127,7 +128,10 @@ class Resolved:
 
     def _rebuild(self, node: RegexNode, made: dict[RegexNode, RegexNode]) -> RegexNode:
         if isinstance(node, Anchor):
-            return self._anchor(node)
+            key = (node.kind, node.points)
+            if key not in self._anchors:
+                self._anchors[key] = self._anchor(node)
+            return self._anchors[key]
         if isinstance(node, Look):
             return self._look(made[node.body], node.behind, node.negative)
         if all(made[c] is c for c in children(node)):

@@ -1,4 +1,4 @@
-"""Unicode properties as data: do not edit, run `tests/frontends/regex/make_unicode_tables.py`.
+"""Unicode properties as data. Not for editing: `make_unicode_tables.py` writes it.
 
 `TABLES` is text, compressed by zlib and written in base 85. A line is a property and its ranges:
 `name gap length gap length ...` in base 16, where a gap counts from the end of the last range.

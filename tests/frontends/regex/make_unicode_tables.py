@@ -21,7 +21,7 @@ PARTS = [name for name in CATEGORIES if len(name) == 2 and name not in ("LC", "C
 TARGET = Path("constrain/frontends/regex/unicode_tables.py")
 EVERYTHING = [p for p in range(sys.maxunicode + 1) if not 0xD800 <= p <= 0xDFFF]
 TEXT = "".join(map(chr, EVERYTHING))
-HEAD = '''"""Unicode properties as data: do not edit, run `tests/frontends/regex/make_unicode_tables.py`.
+HEAD = '''"""Unicode properties as data. Not for editing: `make_unicode_tables.py` writes it.
 
 `TABLES` is text, compressed by zlib and written in base 85. A line is a property and its ranges:
 `name gap length gap length ...` in base 16, where a gap counts from the end of the last range.

@@ -1,4 +1,4 @@
-"""Hypothesis strategies of patterns in the syntax of `re`, over the letters a, b, A, é and newline."""
+"""Hypothesis strategies of patterns in the syntax of `re`, over a few letters."""
 
 from __future__ import annotations
 

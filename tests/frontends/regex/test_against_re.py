@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from constrain.algebra.reference import Reference
+from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, RegexSyntaxError, UnsupportedFeatureError
 from constrain.frontends.regex import from_regex, lower, parse, search
 from tests.frontends.regex.languages import Language, texts
@@ -29,15 +30,33 @@ def compiled(pattern: str) -> re.Pattern[str]:
         raise
 
 
+def found_anywhere(pattern: re.Pattern[str], text: str) -> bool:
+    """`pattern.search(text)`, without its shortcuts.
+
+    Up to Python 3.13, (?a:\\W) does not find é: the shortcut forgets the flag of the group.
+    """
+    return any(pattern.match(text, start) for start in range(len(text) + 1))
+
+
+def lowered(pattern: str, *, anywhere: bool = False) -> Term | None:
+    """The term, or None for an atomic group that is refused; nothing else may be."""
+    try:
+        node = parse(pattern)
+        return lower(search(node) if anywhere else node)
+    except UnsupportedFeatureError as error:
+        if not error.reason.startswith(("atomic group", "possessive quantifier")):
+            raise
+        return None
+
+
 @slow_is_fine
 @given(patterns)
 def test_full_matches_are_those_of_re(pattern):
     expected = compiled(pattern)
-    try:
-        language = Language(from_regex(pattern))
-    except UnsupportedFeatureError as error:
-        assert error.reason.startswith(("atomic group", "possessive quantifier"))
+    term = lowered(pattern)
+    if term is None:
         return
+    language = Language(term)
     for text in TEXTS:
         assert (text in language) == (expected.fullmatch(text) is not None), (pattern, text)
     assert list(language.dead_ends()) == []
@@ -47,21 +66,20 @@ def test_full_matches_are_those_of_re(pattern):
 @given(patterns)
 def test_search_is_that_of_re(pattern):
     expected = compiled(pattern)
-    try:
-        language = Language(lower(search(parse(pattern))))
-    except UnsupportedFeatureError:
+    term = lowered(pattern, anywhere=True)
+    if term is None:
         return
+    language = Language(term)
     for text in TEXTS:
-        assert (text in language) == (expected.search(text) is not None), (pattern, text)
+        assert (text in language) == found_anywhere(expected, text), (pattern, text)
 
 
 @settings(slow_is_fine, max_examples=60)
 @given(patterns)
 def test_the_slow_engine_reads_the_term_the_same(pattern):
     compiled(pattern)
-    try:
-        term = from_regex(pattern)
-    except UnsupportedFeatureError:
+    term = lowered(pattern)
+    if term is None:
         return
     engine, language = Reference(), Language(term)
     node = engine.intern(term)
@@ -129,7 +147,7 @@ def test_case_by_case(pattern, alphabet):
     expected = re.compile(pattern)
     for text in texts(alphabet, 6 if len(alphabet) < 4 else 5):
         assert (text in language) == (expected.fullmatch(text) is not None), text
-        assert (text in anywhere) == (expected.search(text) is not None), text
+        assert (text in anywhere) == found_anywhere(expected, text), text
     assert list(language.dead_ends()) == []
 
 

@@ -1,4 +1,4 @@
-"""The dialect "ecma": what each construct means, and what is refused. Verdicts are those of ECMA-262."""
+"""The dialect "ecma": what each construct means, and what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ MATCHES = [
     (r"\d+", ["0", "42"], ["", "٣", "a"]),
     (r"\w", ["a", "Z", "_", "0"], ["é", "ſ", "-"]),
     (r"\W", ["é", " ", "\U0001f600"], ["a", "_"]),
-    (r"\s", [*" \t\n\v\f\r\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"], ["\x85", "\x1c"]),
+    (r"\s", [*" \t\n\v\f\r\xa0\u1680\u2000\u200a\u2028\u2029"], ["\x85", "\x1c"]),
+    (r"\s", [*"\u202f\u205f\u3000\ufeff"], ["\u200b", "\u180e"]),
     (r"\S", ["\x85", "a"], ["\ufeff"]),
     (r".", ["a", "\x85", "\U0001f600"], ["\n", "\r", "\u2028", "\u2029", ""]),
     (r"[^]", ["\n", "a", "\U0001f600"], ["", "ab"]),
