@@ -1,15 +1,15 @@
 """The command line: `constrain demo | generate | check | explain | warmup | model fetch | bench`.
 
 In: arguments, files, standard input. Out: standard output (data), standard error (progress,
-    remarks, errors), an exit
-code. Decided here: words, layout, exit codes. Not decided here: anything else; each command calls
-the public API.
+remarks, errors), an exit code.
+Decided here: words, layout, exit codes. Not decided here: anything else; each command calls the
+public API.
 
 Exit codes: 0 it is so; 1 it is not (a text was rejected, generation was cut); 2 the question was
 wrong (usage, a bad schema, a missing model); 130 interrupted.
 
 Read in this order: `app` (the commands, one line each), `console` (how they speak), `sources` (a
-schema or regex from the arguments), then one file per command.
+schema or regex from the arguments), `loading` (a model), then one file per command.
 """
 
 from __future__ import annotations

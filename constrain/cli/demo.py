@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from typing import Annotated, Any
 
 import typer
@@ -13,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 import constrain
-from constrain.cli.console import output, progress_bars, say
-from constrain.cli.generate import chat_or_text
-from constrain.generate import MODEL_NAME, GenerationResult, load_model, warmup_kernels
+from constrain.cli.console import output, say
+from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
+from constrain.generate import MODEL_NAME, GenerationResult
 from constrain.generate.packages import require
 
 __all__ = ["SCHEMA", "demo"]
@@ -61,29 +60,23 @@ PROMPT = (
 
 
 def demo(
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="A model folder; the fetched model if absent."),
-    ] = None,
+    model: ModelOption = None,
+    threads: ThreadsOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another text.")] = 7,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Bound on the tokens drawn.")] = 256,
 ) -> None:
     """Let a small model write JSON under a schema on the CPU, check it, and print what it cost."""
     validator = require("jsonschema", "checking the result").Draft202012Validator(SCHEMA)
     grammar = constrain.Grammar.from_json_schema(SCHEMA)
-    with progress_bars() as progress:
-        loaded, tokenizer = load_model(model, progress)
-        started = time.perf_counter()
-        warmup_kernels(progress)
-        kernels_s = time.perf_counter() - started
+    loaded = load(model, threads)
     console = output()
     console.print(Text("\nThe schema", "bold"))
     console.print(Text(_outline(SCHEMA)), soft_wrap=True)
     console.print(Text(f"\nWhat {MODEL_NAME if model is None else model} writes under it", "bold"))
     stream = constrain.generate(
-        loaded,
-        tokenizer,
-        chat_or_text(tokenizer, PROMPT),
+        loaded.model,
+        loaded.tokenizer,
+        chat_or_text(loaded.tokenizer, PROMPT),
         grammar=grammar,
         params=constrain.SamplingParams(temperature=0.7, top_p=0.95, seed=seed),
         max_new_tokens=max_new_tokens,
@@ -95,7 +88,7 @@ def demo(
     sys.stdout.write("\n")
     result = stream.result
     _show_verdict(console, result, validator)
-    _show_cost(console, result, kernels_s)
+    _show_cost(console, result, loaded.kernels_s)
     if result.finish_reason != "stop":
         raise typer.Exit(1)
 

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 import constrain
-from constrain.cli.console import progress_bars, say, write_json
+from constrain.cli.console import say, write_json
+from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
 from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
-from constrain.generate import GenerationResult, load_model, warmup_kernels
-from constrain.generate.interfaces import Tokenizer
-from constrain.generate.prompt import Prompt
+from constrain.generate import GenerationResult
 
-__all__ = ["chat_or_text", "generate", "timings_as_json"]
+__all__ = ["generate", "timings_as_json"]
 
 
 def generate(
@@ -22,10 +21,8 @@ def generate(
     schema: SchemaOption = None,
     regex: RegexOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="A model folder; the fetched model if absent."),
-    ] = None,
+    model: ModelOption = None,
+    threads: ThreadsOption = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Give the prompt as it stands, without a chat template.")
     ] = False,
@@ -46,13 +43,11 @@ def generate(
     params = constrain.SamplingParams(
         temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed
     )
-    with progress_bars() as progress:
-        loaded, tokenizer = load_model(model, progress)
-        warmup_kernels(progress)
+    loaded = load(model, threads)
     stream = constrain.generate(
-        loaded,
-        tokenizer,
-        prompt if raw else chat_or_text(tokenizer, prompt),
+        loaded.model,
+        loaded.tokenizer,
+        prompt if raw else chat_or_text(loaded.tokenizer, prompt),
         grammar=grammar,
         params=params,
         max_new_tokens=max_new_tokens,
@@ -77,12 +72,6 @@ def generate(
         say(f"the text was cut after {result.timings.num_tokens} tokens", "yellow")
         say("hint: raise --max-new-tokens, or bound the lengths in the schema", "cyan")
         raise typer.Exit(1)
-
-
-def chat_or_text(tokenizer: Tokenizer, text: str) -> Prompt:
-    """Return `text` as a user's message if the tokenizer has a chat template, else as it stands."""
-    has_template = bool(getattr(tokenizer, "chat_template", None))
-    return [{"role": "user", "content": text}] if has_template else text
 
 
 def timings_as_json(result: GenerationResult) -> dict[str, float | int]:

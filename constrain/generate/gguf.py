@@ -17,7 +17,7 @@ AMD EPYC, 2026-11). All 272 tensors were equal, bit for bit, to what transformer
 pins their hash.
 
 Cost: the file is mapped, one tensor at a time is float32; the result is held once as bfloat16 (270
-    MB for 135 M weights).
+MB for 135 M weights).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The loop: mask, forward, draw, accept, until every sequence has ended.
 
-    masks of all rows -> ends of rows whose text cannot grow -> forward pass -> draw -> accept ->
-    masks ...
+    masks -> rows whose text cannot grow end -> forward pass -> draw -> accept -> masks ...
 
 A row ends with "stop" when an end token is drawn, or when its text is a sentence and only an end
 token could follow: then the model is not asked, for there is nothing to choose. It ends with
