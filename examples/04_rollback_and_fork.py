@@ -2,7 +2,7 @@
 
 $ python examples/04_rollback_and_fork.py
 forced:      {"kind": "ca
-draft holds: 0 of 4 tokens
+draft holds: 3 of 4 tokens
 accepting:   True
 dog fits:    False
 t fits:      True
@@ -29,9 +29,9 @@ def main() -> None:
     grammar = constrain.Grammar.from_regex(r'\{"kind": "(cat|car)"\}')
     matcher = constrain.compile(grammar, vocab).matcher()
 
-    forced = matcher.find_jump_forward_bytes()
-    print("forced:     ", forced.decode())
-    matcher.accept_bytes(forced)
+    print("forced:     ", matcher.find_jump_forward_bytes().decode())
+    for token in ids(b"{", b'"kind"', b":", b" "):  # the tokens that the model would have used
+        matcher.accept_token(token)
 
     draft = ids(b'"ca', b't"', b"}", b'"dog"')
     print("draft holds:", matcher.validate_tokens(draft), "of", len(draft), "tokens")
