@@ -14,6 +14,7 @@ schema or regex from the arguments), `loading` (a model), then one file per comm
 
 from __future__ import annotations
 
+import io
 import sys
 
 __all__ = ["main"]
@@ -24,4 +25,8 @@ def main() -> None:
     # Here, so that `import constrain.cli` stays light for those who only look.
     from constrain.cli.app import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Texts are UTF-8 whatever the locale; a file name that is no text shows as escapes.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -189,6 +190,19 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
         process.stdout.close()
         said = process.stderr.read()
     assert "Traceback" not in said
+
+
+def test_texts_are_utf_8_in_any_locale(tmp_path: Path) -> None:
+    (tmp_path / "schéma.json").write_text('{"const": "é"}')
+    done = subprocess.run(
+        [sys.executable, "-c", "from constrain.cli import main; main()"]
+        + ["explain", "--json", "--schema", "schéma.json"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout.decode())["begins_with"] == '"é"'
 
 
 def test_looking_at_the_command_line_is_cheap() -> None:
