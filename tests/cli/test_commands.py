@@ -195,8 +195,10 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
 def test_texts_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     (tmp_path / "schéma.json").write_text('{"const": "é"}')
     done = subprocess.run(
-        [sys.executable, "-c", "from constrain.cli import main; main()"]
-        + ["explain", "--json", "--schema", "schéma.json"],
+        [
+            *(sys.executable, "-c", "from constrain.cli import main; main()"),
+            *("explain", "--json", "--schema", "schéma.json"),
+        ],
         cwd=tmp_path,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
         capture_output=True,
