@@ -14,6 +14,7 @@ import re
 from typing import Final, NamedTuple
 
 from constrain.algebra.codepoints import CodepointSet
+from constrain.frontends.regex.case_folding import ignore_case_ecma
 from constrain.frontends.regex.nodes import Anchor, AnchorKind, RegexNode, chars
 from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
 from constrain.frontends.regex.unicode_properties import property_set
@@ -43,10 +44,14 @@ _SPACE: Final = CodepointSet.from_ranges(
         (0xFEFF, 0xFEFF),
     ]
 )
-_CLASSES: Final = {"d": _DIGIT, "w": _WORD, "s": _SPACE, "D": ~_DIGIT, "W": ~_WORD, "S": ~_SPACE}
+_CLASSES: Final = {"d": _DIGIT, "w": _WORD, "s": _SPACE}
 _BRACES: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _PROPERTY: Final = re.compile(r"\{([A-Za-z_]+)(?:=([A-Za-z_]+))?\}")
 _NO_PROPERTY: Final = ("Changes_When_NFKC_Casefolded", "CWKCF")
+
+_MODIFIERS: Final = re.compile(r"([ims]*)(-([ims]*))?:")
+_IGNORE_CASE, _MULTILINE, _DOT_ALL = 1, 2, 4
+_FLAGS: Final = {"i": _IGNORE_CASE, "m": _MULTILINE, "s": _DOT_ALL}
 
 _LOOKS: Final = {
     ":": GroupKind.PLAIN,
@@ -78,8 +83,9 @@ class _EcmaReader(PatternReader):
     def __init__(self, pattern: str, limits: Limits) -> None:
         super().__init__(pattern, limits)
         self._captures: int | None = None
-        self._names: set[str] = set()
-        self._literals: dict[int, RegexNode] = {}
+        # For each open group: names in the alternative being read, and in those before it.
+        self._names: list[tuple[set[str], set[str]]] = [(set(), set())]
+        self._literals: dict[tuple[int, int], RegexNode] = {}
 
     def read(self) -> RegexNode:
         source = self.source
@@ -94,42 +100,55 @@ class _EcmaReader(PatternReader):
             elif this in "*+?{":
                 self._quantifier(this, start)
             elif this == ".":
-                self.add(chars(~_LINE_ENDS), start)
+                dot = CodepointSet.ANY if self.flags & _DOT_ALL else ~_LINE_ENDS
+                self.add(chars(dot), start)
             elif this == "(":
                 self._group(start)
             elif this == ")":
-                group = self.close()
-                self.groups[-1].last_repeatable = not group.kind.behind
+                self._close()
             elif this == "|":
-                self.bar()
-            elif this == "^":
-                self.add(Anchor(AnchorKind.TEXT_START), start, repeatable=False)
-            elif this == "$":
-                self.add(Anchor(AnchorKind.TEXT_END), start, repeatable=False)
+                self._bar()
+            elif this in "^$":
+                self.add(self._line_anchor(this), start, repeatable=False)
             else:
                 self._literal(ord(this), start)
         return self.finish()
 
     def _literal(self, point: int, start: int) -> None:
-        node = self._literals.get(point)
+        key = (point, self.flags)
+        node = self._literals.get(key)
         if node is None:
-            node = self._literals[point] = chars(CodepointSet.of(point))
+            node = self._literals[key] = chars(self._folded(CodepointSet.of(point)))
         self.add(node, start)
+
+    def _folded(self, points: CodepointSet) -> CodepointSet:
+        return ignore_case_ecma(points) if self.flags & _IGNORE_CASE else points
+
+    def _category(self, letter: str) -> CodepointSet:
+        # Only \w has letters; with i it has those that fold to one, ſ and the Kelvin sign.
+        points = self._folded(_CLASSES[letter.lower()])
+        return ~points if letter.isupper() else points
+
+    def _line_anchor(self, this: str) -> RegexNode:
+        if self.flags & _MULTILINE:
+            kind = AnchorKind.LINE_START if this == "^" else AnchorKind.LINE_END
+            return Anchor(kind, _LINE_ENDS)
+        return Anchor(AnchorKind.TEXT_START if this == "^" else AnchorKind.TEXT_END)
 
     # Escapes.
 
     def _escape(self, start: int) -> None:
         this = self.peek()
-        if this and this in _CLASSES:
+        if this and this in "dswDSW":
             self.at += 1
-            self.add(chars(_CLASSES[this]), start)
+            self.add(chars(self._category(this)), start)
         elif this in ("b", "B"):
             self.at += 1
             kind = AnchorKind.BOUNDARY if this == "b" else AnchorKind.NO_BOUNDARY
-            self.add(Anchor(kind, _WORD), start, repeatable=False)
+            self.add(Anchor(kind, self._category("w")), start, repeatable=False)
         elif this in ("p", "P"):
             self.at += 1
-            self.add(chars(self._property(this, start)), start)
+            self.add(chars(self._folded(self._property(this, start))), start)
         elif this == "k":
             raise self._named_reference(start)
         elif this and this in "123456789":
@@ -284,7 +303,7 @@ class _EcmaReader(PatternReader):
                 sets |= item.points
             else:
                 ranges.append((item.point, item.point))
-        points = CodepointSet.from_ranges(ranges) | sets
+        points = self._folded(CodepointSet.from_ranges(ranges) | sets)
         return ~points if negated else points
 
     def _class_item(self, start: int) -> _Item:
@@ -300,9 +319,9 @@ class _EcmaReader(PatternReader):
         if this != "\\":
             return _Item(ord(this), CodepointSet.NONE)
         letter = self.peek()
-        if letter and letter in _CLASSES:
+        if letter and letter in "dswDSW":
             self.at += 1
-            return _Item(None, _CLASSES[letter])
+            return _Item(None, self._category(letter))
         if letter in ("p", "P"):
             self.at += 1
             return _Item(None, self._property(letter, at))
@@ -334,31 +353,61 @@ class _EcmaReader(PatternReader):
 
     def _group(self, start: int) -> None:
         if not self.match("?"):
-            self.open(GroupKind.PLAIN, start)
+            self._open(GroupKind.PLAIN, start)
             return
         for written, kind in _LOOKS.items():
             if self.match(written):
-                self.open(kind, start)
+                self._open(kind, start)
                 return
         if self.match("<"):
-            end = self.source.find(">", self.at)
-            name = self.source[self.at : max(end, self.at)]
-            if not name.replace("$", "_").isidentifier():
-                raise self.error(
-                    "invalid group name: a group is named (?<name>...)", start, self.at
-                )
-            if name in self._names:
-                raise self.error(f"duplicate group name {name!r}", start, end + 1)
-            self._names.add(name)
-            self.at = end + 1
-            self.open(GroupKind.PLAIN, start)
+            self._name(start)
+            self._open(GroupKind.PLAIN, start)
             return
-        raise self.error(
-            f"invalid group {self.source[start : self.at + 1]}",
-            start,
-            self.at + 1,
-            hint="ECMA-262 has (?:...), (?<name>...), (?=...), (?!...), (?<=...) and (?<!...)",
-        )
+        modifiers = _MODIFIERS.match(self.source, self.at)
+        if modifiers is None:
+            raise self.error(
+                f"invalid group {self.source[start : self.at + 1]}",
+                start,
+                self.at + 1,
+                hint="ECMA-262 has (?:...), (?<name>...), (?i:...), (?=...), (?!...), (?<=...) and "
+                "(?<!...)",
+            )
+        self.at = modifiers.end()
+        on, _, off = modifiers.groups(default="")
+        if len({*on, *off}) < len(on + off) or not on + off:
+            raise self.error("invalid modifiers: each letter may stand once", start, self.at)
+        self._open(GroupKind.PLAIN, start)
+        for letter in on:
+            self.flags |= _FLAGS[letter]
+        for letter in off:
+            self.flags &= ~_FLAGS[letter]
+
+    def _open(self, kind: GroupKind, start: int) -> None:
+        self.open(kind, start)
+        self._names.append((set(), set()))
+
+    def _name(self, start: int) -> None:
+        """The name of a group. Two groups may share one in different alternatives."""
+        end = self.source.find(">", self.at)
+        name = self.source[self.at : max(end, self.at)]
+        if not name.replace("$", "_").isidentifier():
+            raise self.error("invalid group name: a group is named (?<name>...)", start, self.at)
+        if any(name in here for here, _ in self._names):
+            raise self.error(f"duplicate group name {name!r}", start, end + 1)
+        self._names[-1][0].add(name)
+        self.at = end + 1
+
+    def _bar(self) -> None:
+        here, before = self._names[-1]
+        before |= here
+        here.clear()
+        self.bar()
+
+    def _close(self) -> None:
+        group = self.close()
+        here, before = self._names.pop()
+        self._names[-1][0].update(here, before)
+        self.groups[-1].last_repeatable = not group.kind.behind
 
     def _num_captures(self) -> int:
         """Capturing groups in the whole pattern, open, closed or still to come."""

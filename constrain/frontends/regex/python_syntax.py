@@ -12,6 +12,7 @@ import unicodedata
 from typing import Final, NamedTuple
 
 from constrain.algebra.codepoints import CodepointSet
+from constrain.frontends.regex.case_folding import ignore_case_python
 from constrain.frontends.regex.nodes import (
     Anchor,
     AnchorKind,
@@ -21,7 +22,7 @@ from constrain.frontends.regex.nodes import (
     chars,
     concat,
 )
-from constrain.frontends.regex.python_classes import category, ignore_case
+from constrain.frontends.regex.python_classes import category
 from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
 from constrain.limits import Limits
 
@@ -131,7 +132,7 @@ class _PythonReader(PatternReader):
 
     def _folded(self, points: CodepointSet) -> CodepointSet:
         if self.flags & _IGNORECASE:
-            return ignore_case(points, ascii_only=bool(self.flags & _ASCII))
+            return ignore_case_python(points, ascii_only=bool(self.flags & _ASCII))
         return points
 
     def _category(self, letter: str) -> CodepointSet:
