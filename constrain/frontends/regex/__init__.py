@@ -65,7 +65,10 @@ def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAUL
     factored = factor(node)
     if factored.plain:
         return lower_plain(factored, alphabet, {})
-    return lower_assertions(Resolved(factored), alphabet, limits)
+    resolved = Resolved(factored)
+    if resolved.root.plain:
+        return lower_plain(resolved.root, alphabet, {})
+    return lower_assertions(resolved, alphabet, limits)
 
 
 def from_regex(

@@ -26,6 +26,7 @@ __all__ = [
     "Chars",
     "Concat",
     "EmptyText",
+    "Ended",
     "Look",
     "Place",
     "RegexNode",
@@ -188,6 +189,26 @@ class Anchor(RegexNode):
 
     def __post_init__(self) -> None:
         self._set(False, True, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ended(RegexNode):
+    """Matches of `body` that end as each of `ends` says.
+
+    It stands at the start of a text only, so that what came before is what `body` matches.
+
+    Attributes:
+        body: Has no assertions.
+        ends: (node, negative): a match of the node ends there, or none does. The node has no
+            assertions and is not nullable.
+    """
+
+    body: RegexNode
+    ends: tuple[tuple[RegexNode, bool], ...]
+
+    def __post_init__(self) -> None:
+        nullable = self.body.nullable and all(negative for _, negative in self.ends)
+        self._set(True, nullable, self.body.min_width, self.body.max_width)
 
 
 EMPTY_TEXT: Final = EmptyText()

@@ -11,13 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.terms import EPS, ByteClass, Literal, Term, alt, cat, literal, repeat
+from constrain.algebra.terms import (
+    EPS,
+    ByteClass,
+    Literal,
+    Term,
+    alt,
+    cat,
+    complement,
+    intersect,
+    literal,
+    repeat,
+)
 from constrain.algebra.utf8 import Alphabet
 from constrain.frontends.regex.nodes import (
     EMPTY_TEXT,
     Alternation,
     Chars,
     Concat,
+    Ended,
     Look,
     RegexNode,
     Repeat,
@@ -38,6 +50,8 @@ def children(node: RegexNode) -> Sequence[RegexNode]:
         return node.members
     if isinstance(node, (Repeat, Look)):
         return (node.body,)
+    if isinstance(node, Ended):
+        return (node.body, *[end for end, _ in node.ends])
     return ()
 
 
@@ -87,6 +101,9 @@ def _term(node: RegexNode, alphabet: Alphabet, made: dict[RegexNode, Term]) -> T
         return alt([made[m] for m in node.members])
     if isinstance(node, Repeat):
         return repeat(made[node.body], node.lo, node.hi)
+    if isinstance(node, Ended):
+        ends = [(cat(alphabet.text, made[end]), negative) for end, negative in node.ends]
+        return intersect([made[node.body], *[complement(e) if n else e for e, n in ends]])
     assert node is EMPTY_TEXT, node
     return EPS
 

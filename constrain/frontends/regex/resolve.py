@@ -23,6 +23,7 @@ from constrain.frontends.regex.nodes import (
     AnchorKind,
     Chars,
     Concat,
+    Ended,
     Look,
     RegexNode,
     Repeat,
@@ -89,10 +90,12 @@ class Resolved:
         for this in postorder(node):
             self._check_depth(this)
             made[this] = self._rebuild(this, made)
-        self.root = made[node]
-        for body in (*self.behind, self.root):
+        for body in (*self.behind, made[node]):
             for this in postorder(body):
                 self._learn(this)
+        self.root = self._join_ends(_trim(made[node]))
+        for this in postorder(self.root):
+            self._learn(this)
 
     def first_left(self, node: RegexNode) -> int:
         """Bits of the left memory that `node` may ask for before it reads a code point."""
@@ -185,6 +188,31 @@ class Resolved:
         self.behind.append(body)
         return Behind(len(self.behind) - 1, negative)
 
+    def _join_ends(self, root: RegexNode) -> RegexNode:
+        """Long lookbehinds after a part without assertions are intersections with that part.
+
+        So its counters stay counters. Only at the start of the text, and only where nothing
+        further on looks back.
+        """
+        parts = _parts(root)
+        at = 0
+        while at < len(parts) and parts[at].plain:
+            at += 1
+        ends = []
+        for part in parts[at:]:
+            if not isinstance(part, Behind) or not self.behind[part.index].plain:
+                break
+            ends.append((self.behind[part.index], part.negative))
+        rest = parts[at + len(ends) :]
+        if not ends or any(self.behind_in(p) for p in rest):
+            return root
+        for part in rest:
+            if self.first_left(part):
+                return root
+            if not part.nullable:
+                break
+        return concat([Ended(concat(parts[:at]), tuple(ends)), *rest])
+
     # What nodes ask about.
 
     def _learn(self, node: RegexNode) -> None:
@@ -207,6 +235,36 @@ class Resolved:
             self._first_left[node] = first
         if behind:
             self._behind_in[node] = behind
+
+
+def _parts(node: RegexNode) -> tuple[RegexNode, ...]:
+    return node.parts if isinstance(node, Concat) else (node,)
+
+
+def _trim(root: RegexNode) -> RegexNode:
+    """Without anchors at the ends that say nothing, and without what they leave no room for.
+
+    `[^]*^abc$[^]*` is `abc`: before `^` and after `$` only the empty text can be.
+    """
+    parts = _parts(root)
+    start = 0
+    for at, part in enumerate(parts):
+        if isinstance(part, Left) and part.bit == 0 and not part.negative:
+            start = at + 1
+        elif not (part.plain and part.nullable):
+            break
+    end = len(parts)
+    for at in range(len(parts) - 1, start - 1, -1):
+        part = parts[at]
+        if isinstance(part, Look) and part.negative and not part.body.nullable:
+            # It is true at the end of the text. Only the anchor says that this is the end.
+            body = part.body
+            if at == end - 1 or (isinstance(body, Chars) and body.points == CodepointSet.ANY):
+                end = at
+                continue
+        if not (part.plain and part.nullable):
+            break
+    return concat(parts[start:end])
 
 
 def _ahead(points: CodepointSet, *, negative: bool) -> RegexNode:
