@@ -186,14 +186,8 @@ def _remainders(
             texts.append(text[depth:])
             ids.append(token)
     return {
-        count: _retarget(build_trie(texts), ids) for count, (texts, ids) in rests.items() if ids
+        count: build_trie(texts).retargeted(ids) for count, (texts, ids) in rests.items() if ids
     }
-
-
-def _retarget(made: Trie, ids: list[int]) -> Trie:
-    """A trie of texts whose tokens are indices, with the ids of these indices instead."""
-    tokens = np.array(ids, np.int32)[made.tokens]
-    return Trie(made.byte, made.depth, made.end, made.token_start, tokens, made.max_depth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.headwalk import HeadWalk
+from constrain.automaton.slices import PLAIN_TEXT, slice_of
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import walk
 from constrain.vocab import Trie, Vocabulary
@@ -68,6 +69,8 @@ class MaskRows:
         self._structure = Structure(store)
         self._vocab = vocab
         self._trie = vocab.trie
+        self._slice = slice_of(vocab)
+        self._slice_start = store.intern(PLAIN_TEXT)
         self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
@@ -139,12 +142,12 @@ class MaskRows:
         self, state: StateId, split: tuple[list[StateId], StateId] | None, words: Int32Array
     ) -> None:
         if split is None:
-            self._walk(state, self._trie, words)
+            self._walk_all(state, words)
             return
         parts, after = split
         head = self._heads.row(parts)
         if head is None:
-            self._walk(state, self._trie, words)
+            self._walk_all(state, words)
             self._heads.note_cost(parts, int(self._store.arena[lay.NUM_VISITED]))
             return
         words |= head.words
@@ -152,7 +155,13 @@ class MaskRows:
             for remainders in head.remainders:
                 self._walk(after, remainders, words)
             if all(self._store.nullable(part) for part in parts):
-                self._walk(after, self._trie, words)
+                self._walk_all(after, words)
+
+    def _walk_all(self, state: StateId, words: Int32Array) -> None:
+        """Set the bits of the tokens that may follow; the slice at once, if it is covered."""
+        if self._walk(state, self._trie, words, slice_start=self._slice_start):
+            words |= self._slice.words
+            self._walk(state, self._slice.others, words)
 
     def _states_of_nodes(self, state: StateId) -> Int32Array:
         """The live state of each node of the vocabulary's trie, 0 where it is dead."""
@@ -161,9 +170,17 @@ class MaskRows:
         return seen
 
     def _walk(
-        self, state: StateId, trie: Trie, words: Int32Array, seen: Int32Array = _UNSEEN
-    ) -> None:
-        """Set the bits of the tokens of a trie that may follow."""
+        self,
+        state: StateId,
+        trie: Trie,
+        words: Int32Array,
+        seen: Int32Array = _UNSEEN,
+        slice_start: int = 0,
+    ) -> bool:
+        """Set the bits of the tokens of a trie that may follow; True if the slice is covered.
+
+        Then nothing was walked.
+        """
         mask = words.view(np.uint32)
         store = self._store
         at = 0
@@ -183,10 +200,12 @@ class MaskRows:
                     self._stack,
                     at,
                     seen,
+                    slice_start,
                 )
             )
 
         store.run(step)
+        return at < 0
 
     def _add_eos(self, state: StateId, words: Int32Array) -> None:
         if self._store.nullable(state):

@@ -73,6 +73,11 @@ class Trie:
         """N, without the root."""
         return len(self.byte)
 
+    def retargeted(self, ids: Sequence[int]) -> Trie:
+        """The same trie for tokens with other ids: token i becomes ids[i]."""
+        tokens = np.asarray(ids, np.int32)[self.tokens] if len(ids) else self.tokens
+        return Trie(self.byte, self.depth, self.end, self.token_start, tokens, self.max_depth)
+
     @property
     def single_bytes(self) -> bytes:
         """The bytes that are tokens by themselves, ascending."""

@@ -13,9 +13,11 @@ import constrain
 from constrain import Grammar, Limits, Vocabulary
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
-from constrain.automaton import Automaton, headwalk
+from constrain.automaton import Automaton, MaskRow, headwalk
+from constrain.automaton.slices import PLAIN_TEXT, slice_of
+from constrain.kernels.derive import layout as lay
 from tests.algebra.strategies import boolean_terms, plain_terms
-from tests.matcher.vocabularies import NASTY
+from tests.matcher.vocabularies import JSON, NASTY
 
 # Every text of up to 4 letters is a token, so that a token can leave a head at any place of it.
 DENSE = Vocabulary(
@@ -109,3 +111,43 @@ def test_a_row_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         compiled.automaton.mask_row(compiled.automaton.start).words[0] = 1
     assert compiled.automaton.mask_row(compiled.automaton.start).words.dtype == np.int32
+
+
+FREE_TEXT = [
+    (r'"[^"\\\x00-\x1f]*"', True),
+    (r'"(?!ab|xy)[^"\\\x00-\x1f]*"', True),
+    (r"[^\x00]*", True),
+    (r'"([^"\\\x00-\x1f]|\\["n])*"', True),
+    (r'"[^"\\\x00-\x1f]{0,3}"', False),
+    (r'"[^"\\\x00-\x1fx]*"', False),
+    (r'"[^"\\]*"', True),
+    (r'"[ -~é]*"', False),
+]
+
+
+@pytest.mark.parametrize(("pattern", "covered"), FREE_TEXT)
+def test_states_that_let_all_plain_text_through(pattern, covered):
+    automaton = Automaton(Grammar.from_regex(pattern), JSON, Limits(max_mask_rows_bytes=1))
+    seen, todo, flagged = {automaton.start}, [automaton.start], False
+    while todo and len(seen) < 60:
+        state = todo.pop()
+        row = automaton.mask_row(state)
+        assert (row.words == automaton.walk_mask(state)).all()
+        flagged |= bool(automaton._store.arena[lay.NODE * state + lay.FLAGS] & lay.COVERS)
+        for token_id in row.token_ids():
+            after = automaton.after_token(state, token_id)
+            if after and after not in seen:
+                seen.add(after)
+                todo.append(after)
+    assert flagged == covered
+
+
+def test_the_slice_is_what_the_walk_of_plain_text_allows():
+    for vocab in (NASTY, JSON, DENSE):
+        automaton = Automaton(Grammar(PLAIN_TEXT, "plain text"), vocab, Limits())
+        plain = slice_of(vocab)
+        allowed = set(MaskRow(automaton.walk_mask(automaton.start), vocab.vocab_size).token_ids())
+        begins = set(MaskRow(plain.words, vocab.vocab_size).token_ids())
+        assert allowed == begins | set(vocab.eos_token_ids)
+        texts = {i for i, text in enumerate(vocab.token_bytes) if text}
+        assert set(plain.others.tokens.tolist()) == texts - begins

@@ -130,6 +130,10 @@ HOLLOW = 4
 """Denotes the empty set."""
 RULEFUL = 8
 """A RULE stands somewhere in it."""
+COVERS = 16
+"""Every text of the vocabulary's slice keeps it alive (`kernels/walk/cover.py`)."""
+COVERS_NOT = 32
+"""Not every one does, or it took too long to see."""
 
 # Values of ROW_STATE.
 ROW_MISSING = 0

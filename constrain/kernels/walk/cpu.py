@@ -13,7 +13,9 @@ import numpy as np
 from constrain.kernels.compile import entry
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
+    COVERS,
     EMPTY_ID,
+    FLAGS,
     NODE,
     NUM_VISITED,
     PARTITIONS,
@@ -23,10 +25,11 @@ from constrain.kernels.derive.layout import (
     ROW_STATE,
     TARGETS,
 )
+from constrain.kernels.walk.cover import covers
 
 
 @entry
-def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start, seen):
+def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start, seen, slice_start):
     """Set the bit of each token that may follow `state`, a live state.
 
     Args:
@@ -43,8 +46,11 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
         start: 0, or what the last call returned when STATUS stopped it.
         seen: [N], int32, zero at the first call: the live state of each node goes here. Or [0], to
             do without.
+        slice_start: The state of a slice (`cover.py`), always the same one, or 0. If `state`
+            covers it, nothing is walked.
 
     Returns:
+        -1 if `state` covers the slice: its tokens are allowed, and a trie of the others is left;
         N when done, and arena[NUM_VISITED] is how many nodes it looked at; else the node to go on
         from, once Python has served STATUS.
     """
@@ -52,6 +58,11 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
     n = byte.shape[0]
     if start == 0:
         A[NUM_VISITED] = 0
+        if slice_start != 0:
+            if not covers(A, state, slice_start):
+                return 0
+            if A[NODE * state + FLAGS] & COVERS:
+                return -1
         if not resolve(A, state, 0):
             return 0
         rows[0] = A[NODE * state + ROW_PARTITION] * 256

@@ -1,0 +1,94 @@
+"""Does every text of a slice keep a state alive? Then the slice's tokens need no walk.
+
+A slice is a language S such as all text without quotes, backslashes and control characters, whose
+tokens are known. A state covers it if every prefix of every text in S is a prefix of one of its
+sentences: inside a JSON string it does, and inside a key that must differ from a few others, at any
+place.
+
+Both are walked together, pair by pair; a byte that S can take must leave the state alive.
+Cost: 256 steps a pair; a state answers once, and all the states seen on the way to a yes with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constrain.kernels.compile import inner
+from constrain.kernels.derive.emptiness import resolve
+from constrain.kernels.derive.layout import (
+    COVERS,
+    COVERS_NOT,
+    EMPTY_ID,
+    EPOCH,
+    FLAGS,
+    MARK,
+    NODE,
+    PARENT,
+    PARTITIONS,
+    QUEUE,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    TARGETS,
+    size_of,
+)
+
+MAX_PAIRS = 4096
+"""Pairs looked at before the answer is no: two milliseconds; a longer look costs more than a
+walk.
+"""
+
+
+@inner
+def covers(A, state, slice_start):
+    """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing.
+
+    QUEUE holds the states of the pairs, PARENT[state] the slice's state that it was met with.
+    """
+    if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
+        return True
+    epoch = A[EPOCH] + 1
+    A[EPOCH] = epoch
+    A[A[QUEUE]] = state
+    A[A[MARK] + state] = epoch
+    A[A[PARENT] + state] = slice_start
+    found = 1
+    at = 0
+    while at < found:
+        s = np.int64(A[A[QUEUE] + at])
+        u = np.int64(A[A[PARENT] + s])
+        at += 1
+        if not resolve(A, s, 0) or not resolve(A, u, 0):
+            return False
+        last = np.int64(-1)
+        for byte in range(256):
+            cu = A[A[PARTITIONS] + A[NODE * u + ROW_PARTITION] * 256 + byte]
+            cs = A[A[PARTITIONS] + A[NODE * s + ROW_PARTITION] * 256 + byte]
+            pair = np.int64(cu) * 256 + cs
+            if pair == last:
+                continue
+            last = pair
+            tu = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + cu])
+            if tu == EMPTY_ID:
+                continue
+            ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
+            fails = ts == EMPTY_ID
+            if not fails:
+                if A[A[MARK] + ts] == epoch:
+                    # Met with another state of the slice: rare, and no is always safe.
+                    fails = A[A[PARENT] + ts] != tu
+                    if not fails:
+                        continue
+                elif tu == slice_start and A[NODE * ts + FLAGS] & COVERS:
+                    continue
+            if fails or found >= min(MAX_PAIRS, size_of(A, QUEUE)):
+                A[NODE * state + FLAGS] |= COVERS_NOT
+                return True
+            A[A[MARK] + ts] = epoch
+            A[A[PARENT] + ts] = tu
+            A[A[QUEUE] + found] = ts
+            found += 1
+    for i in range(found):
+        s = np.int64(A[A[QUEUE] + i])
+        if A[A[PARENT] + s] == slice_start:
+            A[NODE * s + FLAGS] |= COVERS
+    return True
