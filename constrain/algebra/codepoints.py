@@ -1,7 +1,8 @@
 r"""Sets of Unicode code points, as sorted disjoint ranges.
 
 Surrogates (U+D800..U+DFFF) are no code points of a text, so no set holds them: every constructor
-drops them. All operations are one merge over the ranges, O(ranges).
+drops them. All operations are one merge over the ranges, O(ranges); an intersection with a set of
+few ranges is a few binary searches.
 
     >>> CodepointSet.of("a", "b", 0x63).ranges
     ((97, 99),)
@@ -15,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
-__all__ = ["MAX_CODEPOINT", "CodepointSet"]
+__all__ = ["MAX_CODEPOINT", "CodepointSet", "union"]
 
 MAX_CODEPOINT: Final = 0x10FFFF
 _SURROGATES: Final = (0xD800, 0xDFFF)
@@ -94,6 +95,10 @@ class CodepointSet:
         if self is other:
             return self
         a, b = self.ranges, other.ranges
+        if len(a) > len(b):
+            a, b = b, a
+        if 8 * len(a) < len(b):
+            return _intersect_few(a, b)
         done = []
         i = j = 0
         while i < len(a) and j < len(b):
@@ -133,6 +138,23 @@ class CodepointSet:
         shown = [f"{lo:04X}" if lo == hi else f"{lo:04X}-{hi:04X}" for lo, hi in self.ranges[:8]]
         more = f" ... {len(self.ranges)} ranges" if len(self.ranges) > 8 else ""
         return f"CodepointSet({' '.join(shown)}{more})"
+
+
+def union(sets: Iterable[CodepointSet]) -> CodepointSet:
+    """All members of the sets; one sort, however many there are."""
+    return CodepointSet.from_ranges([pair for points in sets for pair in points.ranges])
+
+
+def _intersect_few(few: _Ranges, many: _Ranges) -> CodepointSet:
+    """The intersection by binary search: O(few * log many + what comes out)."""
+    done = []
+    for lo, hi in few:
+        at = max(0, bisect_right(many, (lo, MAX_CODEPOINT + 1)) - 1)
+        while at < len(many) and many[at][0] <= hi:
+            if many[at][1] >= lo:
+                done.append((max(lo, many[at][0]), min(hi, many[at][1])))
+            at += 1
+    return CodepointSet(tuple(done))
 
 
 def _gaps(ranges: _Ranges) -> Iterator[tuple[int, int]]:

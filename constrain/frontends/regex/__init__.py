@@ -10,9 +10,11 @@ here: how code points are spelled (`algebra.utf8`), whether the language is empt
     >>> term.nullable
     False
 
-Read in this order: `nodes` (the syntax tree), `reader` (groups, quantifiers, errors),
-`python_syntax` and `python_classes`, `ecma_syntax`, `atomic` (atomic groups rewritten), `plain`
-(nodes without assertions to terms).
+Read in this order: `nodes` (the syntax tree), `reader` (what readers share: groups, quantifiers,
+errors), `python_syntax` and `python_classes`, `ecma_syntax` with `unicode_properties`,
+`unicode_names` and `unicode_tables`, `case_folding`, `atomic` (atomic groups rewritten), `plain`
+(nodes without assertions to terms), `resolve` (assertions in their smallest form), `configurations`
+(a pattern with assertions, run symbolically), `assertions` (its terms).
 """
 
 from __future__ import annotations

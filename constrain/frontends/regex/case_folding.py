@@ -58,13 +58,14 @@ class _Case:
         for point, form in folded.items():
             self._unfolded[form].append(point)
         self._changing = CodepointSet.of(*self._folded)
+        self._fixed = ~self._changing
         self._shared = CodepointSet.of(*self._same)
         self._targets = CodepointSet.of(*self._unfolded)
 
     def close(self, points: CodepointSet) -> CodepointSet:
         """The set with all letters that are the same as one of its members."""
         forms = [self._folded[p] for p in points & self._changing]
-        folded = (points - self._changing) | CodepointSet.of(*forms)
+        folded = (points & self._fixed) | CodepointSet.of(*forms)
         folded |= CodepointSet.of(*[s for p in folded & self._shared for s in self._same[p]])
         letters = [u for p in folded & self._targets for u in self._unfolded[p]]
         return folded | CodepointSet.of(*letters)

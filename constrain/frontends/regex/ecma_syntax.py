@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from constrain.algebra.codepoints import CodepointSet
+from constrain.algebra.codepoints import CodepointSet, union
 from constrain.frontends.regex.case_folding import ignore_case_ecma
 from constrain.frontends.regex.nodes import Anchor, AnchorKind, RegexNode, chars
 from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
@@ -279,7 +279,7 @@ class _EcmaReader(PatternReader):
     def _class(self, start: int) -> CodepointSet:
         negated = self.match("^")
         ranges: list[tuple[int, int]] = []
-        sets = CodepointSet.NONE
+        sets: dict[CodepointSet, None] = {}
         while not self.match("]"):
             at = self.at
             item = self._class_item(start)
@@ -297,13 +297,13 @@ class _EcmaReader(PatternReader):
                     ranges.append((item.point, last.point))
                     continue
                 # [\w-.]: Annex B takes the three as they are.
-                sets |= item.points | last.points | CodepointSet.of("-")
+                sets.update(dict.fromkeys([item.points, last.points, CodepointSet.of("-")]))
                 ranges += [(p, p) for p in (item.point, last.point) if p is not None]
             elif item.point is None:
-                sets |= item.points
+                sets[item.points] = None
             else:
                 ranges.append((item.point, item.point))
-        points = self._folded(CodepointSet.from_ranges(ranges) | sets)
+        points = self._folded(CodepointSet.from_ranges(ranges) | union(sets))
         return ~points if negated else points
 
     def _class_item(self, start: int) -> _Item:
@@ -392,6 +392,7 @@ class _EcmaReader(PatternReader):
         name = self.source[self.at : max(end, self.at)]
         if not name.replace("$", "_").isidentifier():
             raise self.error("invalid group name: a group is named (?<name>...)", start, self.at)
+        self.spend(len(self._names) // 8)
         if any(name in here for here, _ in self._names):
             raise self.error(f"duplicate group name {name!r}", start, end + 1)
         self._names[-1][0].add(name)
@@ -406,6 +407,7 @@ class _EcmaReader(PatternReader):
     def _close(self) -> None:
         group = self.close()
         here, before = self._names.pop()
+        self.spend((len(here) + len(before)) // 8)
         self._names[-1][0].update(here, before)
         self.groups[-1].last_repeatable = not group.kind.behind
 

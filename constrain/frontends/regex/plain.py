@@ -158,10 +158,11 @@ def _rebuild(node: RegexNode, made: dict[RegexNode, RegexNode]) -> RegexNode:
 class _Branch:
     """A node of the prefix tree: what may follow, by its first code point, and what else."""
 
-    __slots__ = ("edges", "rest")
+    __slots__ = ("edges", "ends", "rest")
 
     def __init__(self) -> None:
         self.edges: dict[CodepointSet, _Branch] = {}
+        self.ends = False
         self.rest: list[RegexNode] = []
 
 
@@ -176,7 +177,8 @@ def _prefix_tree(members: Sequence[RegexNode]) -> RegexNode:
                 break
             branch = branch.edges.setdefault(part.points, _Branch())
         else:
-            if EMPTY_TEXT not in branch.rest:
+            if not branch.ends:
+                branch.ends = True
                 branch.rest.append(EMPTY_TEXT)
     return _of_branch(root)
 

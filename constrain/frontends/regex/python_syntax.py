@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
-from constrain.algebra.codepoints import CodepointSet
+from constrain.algebra.codepoints import CodepointSet, union
 from constrain.frontends.regex.case_folding import ignore_case_python
 from constrain.frontends.regex.nodes import (
     Anchor,
@@ -257,7 +257,7 @@ class _PythonReader(PatternReader):
     def _class(self, start: int) -> CodepointSet:
         negated = self.match("^")
         literals: list[tuple[int, int]] = []
-        sets = CodepointSet.NONE
+        sets: dict[CodepointSet, None] = {}
         first = self.at
         while True:
             at = self.at
@@ -269,10 +269,10 @@ class _PythonReader(PatternReader):
                 self.at += 1
                 literals.append(self._range(item, self._class_item(start), at))
             elif item.point is None:
-                sets |= item.points
+                sets[item.points] = None
             else:
                 literals.append((item.point, item.point))
-        points = self._folded(CodepointSet.from_ranges(literals)) | sets
+        points = self._folded(CodepointSet.from_ranges(literals)) | union(sets)
         return ~points if negated else points
 
     def _class_item(self, start: int) -> _Item:

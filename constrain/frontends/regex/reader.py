@@ -133,10 +133,14 @@ class PatternReader:
 
     # Structure.
 
+    def spend(self, nodes: int) -> None:
+        """Count nodes, or work that is worth as much."""
+        self.num_nodes += nodes
+        self.limits.check("max_source_nodes", self.num_nodes, "reading a pattern")
+
     def add(self, node: RegexNode, start: int, *, repeatable: bool = True) -> None:
         """Append a part that was read from `start` on."""
-        self.num_nodes += 1
-        self.limits.check("max_source_nodes", self.num_nodes, "reading a pattern")
+        self.spend(1)
         group = self.groups[-1]
         group.parts.append(node)
         group.last_start = start
