@@ -257,7 +257,9 @@ class TermStore:
         return self.advance(state, b"") == DEAD
 
     def next_bytes(self, state: StateId) -> bytes:
-        """Which bytes may come next from a live state, ascending."""
+        """Which bytes may come next, ascending; none from a dead state."""
+        if self.is_empty(state):
+            return b""
         classes, targets = self._row(state)
         return np.flatnonzero(targets[classes] != DEAD).astype(np.uint8).tobytes()
 
