@@ -53,6 +53,7 @@ def from_json_schema(
     source = Source(root, dialect, registry, limits)
     asserts = format == "assert"
     meaning = Meaning(source, limits, asserts_formats=asserts)
+    meaning.check()
     emptiness = Emptiness(meaning)
     expr = meaning.expr(root)
     if not emptiness.has_value(expr):

@@ -106,4 +106,4 @@ class Emptiness:
             )
         members = meaning.members(shape)
         pending = frozenset(range(len(members.obligations)))
-        return members.can_finish(members.named, pending, 0, ask)
+        return members.can_finish(members.named, frozenset(), pending, 0, ask)

@@ -19,6 +19,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from constrain.frontends.json_schema.values import Frozen
+
 __all__ = ["FALSE", "TRUE", "Expr", "Exprs", "Finite", "implies"]
 
 Op = Literal["true", "false", "node", "not", "and", "or"]
@@ -63,7 +65,7 @@ _pair(TRUE, FALSE)
 class Finite:
     """A node that is a finite set of values, frozen; equal for equal sets."""
 
-    values: frozenset[Hashable]
+    values: frozenset[Frozen]
 
 
 class Exprs:
@@ -82,8 +84,8 @@ class Exprs:
             _pair(found, Expr("not", (), node, self._next()))
         return found
 
-    def finite(self, values: Iterable[Hashable]) -> Expr:
-        """Exactly these values, frozen by `read.freeze`."""
+    def finite(self, values: Iterable[Frozen]) -> Expr:
+        """Exactly these values."""
         kept = frozenset(values)
         return self.literal(Finite(kept)) if kept else FALSE
 
@@ -126,8 +128,8 @@ class Exprs:
 
     def _join(self, members: list[Expr]) -> Expr:
         """The "and" of finite sets and complements of finite sets."""
-        inside: frozenset[Hashable] | None = None
-        outside: frozenset[Hashable] = frozenset()
+        inside: frozenset[Frozen] | None = None
+        outside: frozenset[Frozen] = frozenset()
         for member in members:
             assert isinstance(member.node, Finite)
             values = member.node.values

@@ -13,12 +13,13 @@ Arrays without counters need none of this: see `lower_array`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
+from constrain.frontends.json_schema.values import Frozen
 from constrain.limits import Limits
 
 __all__ = ["Items", "Position"]
@@ -39,7 +40,7 @@ class Position:
 
     index: int
     counts: tuple[int, ...]
-    used: frozenset[Hashable] = frozenset()
+    used: frozenset[Frozen] = frozenset()
 
 
 class Items:
@@ -57,11 +58,12 @@ class Items:
         self,
         shape: ArrayShape,
         table: Exprs,
-        values_of: Callable[[Expr], Sequence[Hashable] | None],
+        values_of: Callable[[Expr], Sequence[Frozen] | None],
         limits: Limits,
     ) -> None:
         self.shape = shape
         self._values_of = values_of
+        self._ends: set[Position] = set()  # positions known to lead to an end
         self._table = table
         self._limits = limits
         self._counters = sorted(shape.counters, key=lambda c: (c.expr.serial, c.start))
@@ -76,9 +78,7 @@ class Items:
 
     def complete(self, at: Position) -> bool:
         """Whether the array may end here."""
-        return at.index >= self.shape.lo and all(
-            seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True)
-        )
+        return at.index >= self.shape.lo and self._counted(at)
 
     def moves(self, at: Position) -> Iterator[tuple[Expr, Position]]:
         """What the next item may be in, and the position after it. May have no value, or no end."""
@@ -124,28 +124,60 @@ class Items:
         """
         if self.shape.distinct is not None and not self._counters:
             return self._can_match(at)
-        seen = {at}
-        level = [at]
-        while level:
-            after = []
-            for position in level:
-                if self.complete(position) or self._can_pad(position, has_value):
-                    return True
-                for expr, target in self.moves(position):
-                    if target not in seen and has_value(expr):
-                        seen.add(target)
-                        after.append(target)
-            level = after
+        # First without the least number of items: one position for each count is then enough, the
+        # earliest, since from the steady part on all are alike.
+        found, counted = self._search(at, self._steady, has_value)
+        if found or not counted or self.shape.lo <= self._steady:
+            return found
+        return self._search(at, self.shape.lo, has_value)[0]
+
+    def _search(
+        self, at: Position, last: int, has_value: Callable[[Expr], bool]
+    ) -> tuple[bool, bool]:
+        """Look for an end among the positions that items lead to.
+
+        Args:
+            at: Where to start.
+            last: Of positions that differ only beyond this index the earliest is looked at.
+            has_value: Whether an expression has a value.
+
+        Returns:
+            Whether there is an end, and whether the counters, at least, can be satisfied.
+        """
+        came_from: dict[Position, Position] = {}
+        earliest = {(min(at.index, last), at.counts, at.used): at.index}
+        todo = [at]
+        counted = False
+        while todo:
+            position = todo.pop()
+            counted = counted or self._counted(position)
+            if position in self._ends or self._can_pad(position, has_value):
+                self._ends.add(position)
+                while position in came_from:
+                    position = came_from[position]
+                    self._ends.add(position)
+                return True, True
+            # Those that count come last, so that they are tried first.
+            for expr, target in reversed(list(self.moves(position))):
+                key = (min(target.index, last), target.counts, target.used)
+                if earliest.get(key, target.index + 1) > target.index and has_value(expr):
+                    earliest[key] = target.index
+                    came_from[target] = position
+                    todo.append(target)
             self._limits.check(
                 "max_source_nodes",
-                len(seen) * _STEP_CHARGE,
+                len(came_from) * _STEP_CHARGE,
                 "deciding which items meet the counts of an array",
             )
-        return False
+        return False, counted
+
+    def _counted(self, at: Position) -> bool:
+        """Whether every counter has seen enough."""
+        return all(seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True))
 
     def _can_match(self, at: Position) -> bool:
         """Whether the items that are missing can all have different values, none of them used."""
-        owner: dict[Hashable, int] = {}
+        owner: dict[Frozen, int] = {}
         choices = []
         for index in range(at.index, self.shape.lo):
             values = self._values_of(self.shape.item(index)) or ()
@@ -155,24 +187,24 @@ class Items:
         return True
 
     def _can_pad(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
-        """Whether only items are missing, and any number of some kind of item can be added."""
-        if at.index < self._steady or not all(
-            seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True)
-        ):
+        """Whether nothing is missing, or only items, and any number of some kind can be added."""
+        if self.complete(at):
+            return True
+        if at.index < self._steady or not self._counted(at):
             return False
         return any(
             target.counts == at.counts and has_value(expr) for expr, target in self.moves(at)
         )
 
 
-def _augment(item: int, choices: list[list[Hashable]], owner: dict[Hashable, int]) -> bool:
+def _augment(item: int, choices: list[list[Frozen]], owner: dict[Frozen, int]) -> bool:
     """Give `item` a value, moving others to other values along a path; False if none is left.
 
     Source: Kuhn, "The Hungarian method for the assignment problem" (1955), for one row.
     """
-    came_from: dict[int, tuple[int, Hashable]] = {}
+    came_from: dict[int, tuple[int, Frozen]] = {}
     todo = [item]
-    tried: set[Hashable] = set()
+    tried: set[Frozen] = set()
     for at in todo:
         for value in choices[at]:
             if value in tried:

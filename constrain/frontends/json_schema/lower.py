@@ -7,14 +7,17 @@ dropped before: every alternative made here can be completed.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from constrain.algebra.terms import EPS, Rule, Term, alt, byte_class, cat, literal, repeat, star
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
-from constrain.frontends.json_schema.expr import Expr
+from constrain.frontends.json_schema.expr import TRUE, Expr
 from constrain.frontends.json_schema.meaning import Meaning
+from constrain.frontends.json_schema.refs import Node
 from constrain.frontends.json_schema.shapes import ShapeSet
 from constrain.frontends.json_schema.string import shape_term, shared
 from constrain.frontends.json_schema.style import JSONStyle
@@ -76,6 +79,7 @@ class Lowering:
         self.layout = layout_of(style)
         self.alphabet = alphabet(style.escapes, style.ensure_ascii)
         self._values: dict[Expr, Term] = {}
+        self._lock = threading.RLock()
 
     def text(self, expr: Expr) -> Term:
         """Whole texts whose value is in an expression that has one."""
@@ -87,11 +91,20 @@ class Lowering:
         if found is None:
             values = self.meaning.shapes(expr)
             if values.arrays or values.objects:
-                found = Rule(_name(expr), lambda: self._alternatives(values))
+                found = self.rule(_name(expr), lambda: self._alternatives(values))
             else:
                 found = shared(_name(expr), self._alternatives(values))
             self._values[expr] = found
         return found
+
+    def rule(self, name: str, make: Callable[[], Term]) -> Rule:
+        """A rule whose body is made by one thread at a time, whatever store needs it."""
+
+        def body() -> Term:
+            with self._lock:
+                return make()
+
+        return Rule(name, body)
 
     def _alternatives(self, values: ShapeSet) -> Term:
         from constrain.frontends.json_schema.lower_array import array_term
@@ -111,4 +124,6 @@ class Lowering:
 
 
 def _name(expr: Expr) -> str:
-    return repr(expr)[:80]
+    if isinstance(expr.node, Node):
+        return expr.node.pointer if expr.op == "node" else f"not {expr.node.pointer}"
+    return "anything" if expr is TRUE else f"{expr.op} of schemas"

@@ -72,7 +72,7 @@ class _Counted:
         """What follows, at a position from which the array can be completed."""
         found = self._rules.get((at, first))
         if found is None:
-            found = Rule(f"items from {at.index}", lambda: self._body(at, first))
+            found = self._lowering.rule(f"items from {at.index}", lambda: self._body(at, first))
             self._rules[at, first] = found
         return found
 

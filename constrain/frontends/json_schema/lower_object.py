@@ -9,6 +9,7 @@ Other keys can, see `check`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,6 +23,9 @@ from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shap
 from constrain.frontends.json_schema.text import QUOTE
 
 __all__ = ["object_term"]
+
+_WAY_CHARGE = 1_000
+"""Nodes that a way to meet obligations counts as."""
 
 _CHUNK = 64
 """Members that one rule offers in declared order; a rule that states share has the others."""
@@ -42,12 +46,14 @@ class _State(NamedTuple):
         pending: Obligations not met.
         members: How many there were, if it matters; saturated.
         first: There was no member yet.
+        used: Named keys that came, as far as they need others or others need them.
     """
 
     left: int
     pending: frozenset[int]
     members: int
     first: bool
+    used: frozenset[str] = frozenset()
 
 
 class _Members:
@@ -56,8 +62,10 @@ class _Members:
         self._members = lowering.meaning.members(shape)
         self._has_value = lowering.emptiness.has_value
         self._keys = [k for k, expr in self._members.named.items() if self._has_value(expr)]
+        self._index = {key: i for i, key in enumerate(self._keys)}
         self._required = [k in self._members.required for k in self._keys]
-        self._required_bits = sum([1 << i for i, needed in enumerate(self._required) if needed])
+        needs = self._members.needs
+        self._related = frozenset(needs).union(*needs.values())
         self._in_order = lowering.style.property_order == "declared"
         self._regions = [
             (region, key_term)
@@ -66,7 +74,7 @@ class _Members:
             and (key_term := self._region_keys(region)) is not EMPTY
         ]
         self._counts = self._members.lo > 0 or self._members.hi is not None
-        self._plain = not self._counts and not self._members.obligations
+        self._plain = not (self._counts or self._members.obligations or needs)
         self._rules: dict[_State, Rule] = {}
         self._offers: dict[int, Rule] = {}
         self._other_member: Term | None = None
@@ -83,12 +91,12 @@ class _Members:
             return self._others(state)
         found = self._rules.get(state)
         if found is None:
-            found = self._rules[state] = Rule("members", lambda: self._body(state))
+            found = self._rules[state] = self._lowering.rule("members", lambda: self._body(state))
         return found
 
     def _only_others(self, state: _State) -> bool:
         """Whether only keys that nobody names can come, and only the count is to be met."""
-        if state.pending:
+        if state.pending or self._due(state):
             return False
         if self._in_order:
             return state.left == len(self._keys)
@@ -134,11 +142,22 @@ class _Members:
         return alt(parts)
 
     def _complete(self, state: _State) -> bool:
-        if state.pending or state.members < self._members.lo:
-            return False
+        return not (state.pending or state.members < self._members.lo or self._due(state))
+
+    def _due(self, state: _State) -> set[int]:
+        """Keys that must still come; required keys that are no longer left came."""
+        due = {i for i in self._left(state) if self._required[i]}
+        if self._related:
+            needed = self._members.closure([*state.used, *[self._keys[i] for i in due]])
+            # What is needed and neither came nor has an index was seen to be impossible before.
+            due |= {self._index[k] for k in needed - state.used}
+        return due
+
+    def _left(self, state: _State) -> Iterable[int]:
+        """Named keys that may still come."""
         if self._in_order:
-            return not any(self._required[state.left :])
-        return state.left & self._required_bits == self._required_bits
+            return range(state.left, len(self._keys))
+        return [i for i in range(len(self._keys)) if not state.left >> i & 1]
 
     # The next member
 
@@ -167,14 +186,15 @@ class _Members:
                     parts.append(self._offer(stop))
                 return alt(parts)
 
-            found = self._offers[index] = Rule("members", body)
+            found = self._offers[index] = self._lowering.rule("members", body)
         return found
 
     def _named_in_order(self, state: _State, stop: int) -> list[Term]:
         parts: list[Term] = []
+        last = min(self._due(state), default=stop) if self._related else stop
         for i in range(state.left, stop):
             parts += self._named(state, i, i + 1)
-            if self._required[i]:
+            if self._required[i] or i == last:
                 return parts
         if stop == len(self._keys):
             parts += self._any_other(state._replace(left=stop))
@@ -198,13 +218,19 @@ class _Members:
         if count is None:
             return []
         useful = sorted(state.pending & meets)
+        self._members.limits.check(
+            "max_source_nodes",
+            2 ** len(useful) * _WAY_CHARGE,
+            "the ways in which one member meets obligations",
+        )
         ways = []
         for size in range(len(useful) + 1):
             for chosen in combinations(useful, size):
                 table = self._members.table
                 wanted = [self._members.obligations[i].value for i in chosen]
                 expr = table.all_of([value, *wanted])
-                after = _State(left, state.pending - set(chosen), count, False)
+                used = state.used | {key} if key in self._related else state.used
+                after = _State(left, state.pending - set(chosen), count, False, used)
                 if self._has_value(expr) and self._can_finish(after):
                     ways.append(cat(self._member(key, expr), self._after(after)))
         return ways
@@ -220,11 +246,10 @@ class _Members:
     def _can_finish(self, state: _State) -> bool:
         if self._plain:
             return True
-        if self._in_order:
-            left = self._keys[state.left :]
-        else:
-            left = [k for i, k in enumerate(self._keys) if not state.left >> i & 1]
-        return self._members.can_finish(left, state.pending, state.members, self._has_value)
+        left = [self._keys[i] for i in self._left(state)]
+        return self._members.can_finish(
+            left, state.used, state.pending, state.members, self._has_value
+        )
 
     # Spelling
 
@@ -241,7 +266,8 @@ class _Members:
                     spelled = self._regions[key][1]
                 return cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.value(value))
 
-            found = self._member_rules[key, value] = Rule(f"member {key!r}", body)
+            found = self._lowering.rule(f"member {key!r}", body)
+            self._member_rules[key, value] = found
         return found
 
     def _region_keys(self, region: Region) -> Term:

@@ -16,8 +16,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from constrain.algebra.terms import Term
-from constrain.algebra.utf8 import Alphabet
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema import number
 from constrain.frontends.json_schema.array import ArrayCounter, ArrayShape, fixed
@@ -29,12 +27,13 @@ from constrain.frontends.json_schema.members import Members
 from constrain.frontends.json_schema.number import ANY_NUMBER, INTEGER, INTEGER_FORM
 from constrain.frontends.json_schema.object import KeySet, ObjectShape
 from constrain.frontends.json_schema.object import tidy as tidy_object
-from constrain.frontends.json_schema.read import JSON, Frozen, exact, freeze
+from constrain.frontends.json_schema.patterns import pattern_language
+from constrain.frontends.json_schema.read import JSON, exact
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.same import canonical_nodes
 from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
 from constrain.frontends.json_schema.string import ANY_STRING, Language, StringSets, StringShape
-from constrain.frontends.regex import lower, parse, search
+from constrain.frontends.json_schema.values import ArrayValue, Frozen, ObjectValue, Values, Word
 from constrain.limits import Limits
 
 __all__ = ["Meaning"]
@@ -49,6 +48,8 @@ _KIND_OF_TYPE: Final = {
     "array": ShapeSet(arrays=EVERYTHING.arrays),
     "object": ShapeSet(objects=EVERYTHING.objects),
 }
+
+_BOOLEANS: Final = ((False, Word.FALSE), (True, Word.TRUE))
 
 _BEYOND_VALUES: Final = frozenset(
     (
@@ -81,18 +82,18 @@ class Meaning:
 
     def __init__(self, source: Source, limits: Limits, *, asserts_formats: bool) -> None:
         self.table = Exprs()
+        self._frozen = Values()
         self.strings = StringSets(limits)
         self._sets = Shapes(self.table, self.strings, limits)
         self._source = source
         self._asserts_formats = asserts_formats
         self.limits = limits
-        self._languages: dict[str, Language] = {}
         self._made: dict[Expr, ShapeSet] = {TRUE: EVERYTHING, FALSE: NOTHING}
         self._members: dict[ObjectShape, Members] = {}
         self._few_values: dict[Expr, Sequence[Frozen] | None] = {}
         self._node_exprs: dict[Node, Expr] = {}
         self._leaves: dict[Hashable, Node] = {}
-        self._canonical = canonical_nodes(source) if source.combines else {}
+        self._canonical = canonical_nodes(source, self._frozen) if source.combines else {}
         self._probing = 0
 
     def expr(self, schema: JSON) -> Expr:
@@ -127,7 +128,10 @@ class Meaning:
             if "integer" not in types or node.dialect.name != "draft4":
                 return self.table.finite([v for v in values if not types.isdisjoint(_types_of(v))])
         names = sorted(node.names)
-        key = (node.dialect.name, *[(n, freeze(node.schema[n], node.at(n))) for n in names])
+        key = (
+            node.dialect.name,
+            *[(n, self._frozen.freeze(node.schema[n], node.at(n))) for n in names],
+        )
         return self.table.literal(self._leaves.setdefault(key, node))
 
     def shapes(self, expr: Expr) -> ShapeSet:
@@ -221,9 +225,9 @@ class Meaning:
         values: list[Frozen] | None = None
         if (listed := node.get("enum")) is not None:
             pointer = node.at("enum")
-            values = list(dict.fromkeys([freeze(value, pointer) for value in listed]))
+            values = list(dict.fromkeys([self._frozen.freeze(value, pointer) for value in listed]))
         if "const" in node.names:
-            only = freeze(node.schema["const"], node.at("const"))
+            only = self._frozen.freeze(node.schema["const"], node.at("const"))
             values = [only] if values is None or only in values else []
         return values
 
@@ -291,7 +295,7 @@ class Meaning:
         lo, hi = int(node.get("minLength") or 0), _count(node.get("maxLength"))
         languages = []
         if (pattern := node.get("pattern")) is not None:
-            languages.append(self.pattern(pattern, node.at("pattern")))
+            languages.append(self._pattern(pattern, node.at("pattern")))
         if (name := node.get("format")) is not None and self._asserts_formats:
             language = format_language(name)
             languages += [] if language is None else [language]
@@ -336,7 +340,7 @@ class Meaning:
         rules: list[tuple[KeySet, Expr]] = []
         languages = []
         for source, schema in patterns.items():
-            language = self.pattern(source, node.at("patternProperties"))
+            language = self._pattern(source, node.at("patternProperties"))
             languages.append(language)
             rules.append(((StringShape(yes=frozenset((language,))),), self.expr(schema)))
         others = node.get("additionalProperties")
@@ -348,46 +352,51 @@ class Meaning:
             rules.append((outside, FALSE))
         required = tuple(dict.fromkeys(node.get("required") or ()))
         lo, hi = int(node.get("minProperties") or 0), _count(node.get("maxProperties"))
-        if not (named or rules or required or lo or hi is not None):
+        needs = frozenset(
+            [
+                (key, frozenset(others))
+                for name in ("dependentRequired", "dependencies")
+                for key, others in (node.get(name) or {}).items()
+                if isinstance(others, list) and others
+            ]
+        )
+        if not (named or rules or required or needs or lo or hi is not None):
             return EVERYTHING.objects
         shape = tidy_object(
-            ObjectShape(named, tuple(rules), required, frozenset(), lo, hi), self.table
+            ObjectShape(named, tuple(rules), required, needs=needs, lo=lo, hi=hi), self.table
         )
         return () if shape is None else (shape,)
 
-    def pattern(self, source: str, pointer: str) -> Language:
-        """The strings that an ECMA-262 pattern matches somewhere.
+    def _pattern(self, source: str, pointer: str) -> Language:
+        try:
+            return pattern_language(source, self.limits)
+        except GrammarError as e:
+            e.pointer = pointer
+            raise
+
+    def check(self) -> None:
+        """Read every pattern, so that one that is wrong or refused is an error at once.
 
         Raises:
-            RegexSyntaxError: It does not parse.
-            UnsupportedFeatureError: It has what no regular language has.
+            RegexSyntaxError: One does not parse.
+            UnsupportedFeatureError: One has what no regular language has.
         """
-        found = self._languages.get(source)
-        if found is None:
-            try:
-                tree = search(parse(source, "ecma", limits=self.limits))
-            except GrammarError as e:
-                e.pointer = pointer
-                raise
-
-            def make(alphabet: Alphabet) -> Term:
-                return lower(tree, alphabet, limits=self.limits)
-
-            found = self._languages[source] = Language(f"pattern {source!r}", make)
-        return found
+        for node in self._source.nodes:
+            if (source := node.get("pattern")) is not None:
+                self._pattern(source, node.at("pattern"))
+            for source in node.get("patternProperties") or ():
+                self._pattern(source, node.at("patternProperties"))
 
     def _dependencies(self, node: Node) -> list[ShapeSet]:
-        """Keywords that speak only of objects with a certain key."""
+        """Subschemas that apply to objects with a certain key."""
         parts = []
-        for name in ("dependentRequired", "dependentSchemas", "dependencies"):
-            for key, needs in (node.get(name) or {}).items():
+        for name in ("dependentSchemas", "dependencies"):
+            for key, schema in (node.get(name) or {}).items():
+                if isinstance(schema, list):
+                    continue  # keys that need keys are a part of the shape
                 absent = replace(EVERYTHING, objects=(ObjectShape(named={key: FALSE}),))
-                if isinstance(needs, list):
-                    required = tuple(dict.fromkeys([key, *needs]))
-                    present = ShapeSet(objects=(ObjectShape(required=required),))
-                else:
-                    has_key = ShapeSet(objects=(ObjectShape(required=(key,)),))
-                    present = self._sets.all_of([self._made[self.expr(needs)], has_key])
+                has_key = ShapeSet(objects=(ObjectShape(required=(key,)),))
+                present = self._both(self._made[self.expr(schema)], has_key)
                 parts.append(self._sets.any_of([absent, present]))
         return parts
 
@@ -409,39 +418,32 @@ class Meaning:
 
     def _values(self, frozen: Iterable[Frozen]) -> ShapeSet:
         """Exactly these values."""
-        numbers, strings = [], []
+        words: set[Word] = set()
+        numbers: list[Fraction] = []
+        strings: list[str] = []
         arrays: list[ArrayShape] = []
         objects: list[ObjectShape] = []
-        null, booleans = False, set()
         for value in frozen:
             if isinstance(value, str):
                 strings.append(value)
             elif isinstance(value, Fraction):
                 numbers.append(value)
+            elif isinstance(value, ArrayValue):
+                arrays.append(fixed([self.table.finite((item,)) for item in value.items]))
+            elif isinstance(value, ObjectValue):
+                named = {key: self.table.finite((v,)) for key, v in value.members}
+                others = StringShape(out=frozenset(named))
+                objects.append(ObjectShape(named, (((others,), FALSE),), tuple(named)))
             else:
-                assert isinstance(value, tuple)
-                kind, content = value
-                if kind == "array":
-                    arrays.append(fixed([self.table.finite((item,)) for item in content]))
-                elif kind == "object":
-                    objects.append(self._object_value(content))
-                elif content is None:
-                    null = True
-                else:
-                    booleans.add(content)
+                words.add(value)
         return ShapeSet(
-            null,
-            frozenset(booleans),
+            Word.NULL in words,
+            frozenset([b for b, word in _BOOLEANS if word in words]),
             (number.finite(numbers),) if numbers else (),
             (StringShape(only=frozenset(strings)),) if strings else (),
             tuple(arrays),
             tuple(objects),
         )
-
-    def _object_value(self, members: Iterable[tuple[str, Frozen]]) -> ObjectShape:
-        named = {key: self.table.finite((value,)) for key, value in sorted(members, key=_key)}
-        others = StringShape(out=frozenset(named))
-        return ObjectShape(named, (((others,), FALSE),), tuple(named))
 
     # oneOf
 
@@ -500,22 +502,19 @@ def _type_names(node: Node) -> frozenset[str] | None:
 
 def _types_of(value: Frozen) -> tuple[str, ...]:
     """The names by which `type` lets a frozen value through."""
-    if isinstance(value, str):
-        return ("string",)
     if isinstance(value, Fraction):
         return ("number", "integer") if value.denominator == 1 else ("number",)
-    assert isinstance(value, tuple)
-    kind, content = value
-    if kind != "literal":
-        return (kind,)
-    return ("null",) if content is None else ("boolean",)
+    if isinstance(value, Word):
+        return ("null",) if value is Word.NULL else ("boolean",)
+    kinds = {str: "string", ArrayValue: "array", ObjectValue: "object"}
+    return (kinds[type(value)],)
 
 
 def _few_values(values: ShapeSet) -> Sequence[Frozen] | None:
     if values.arrays or values.objects:
         return None
-    found: list[Frozen] = [("literal", None)] if values.null else []
-    found += [("literal", b) for b in sorted(values.booleans)]
+    found: list[Frozen] = [Word.NULL] if values.null else []
+    found += [word for b, word in _BOOLEANS if b in values.booleans]
     for strings in values.strings:
         if strings.only is None:
             return None
@@ -526,10 +525,6 @@ def _few_values(values: ShapeSet) -> Sequence[Frozen] | None:
             return None
         found += listed
     return list(dict.fromkeys(found)) if len(found) <= _MOST_VALUES else None
-
-
-def _key(member: tuple[str, Frozen]) -> str:
-    return member[0]
 
 
 def _count(value: JSON) -> int | None:

@@ -19,7 +19,7 @@ from constrain.limits import Limits
 
 __all__ = ["Members", "Obligation", "Region"]
 
-_REGION_CHARGE: Final = 2_000
+_REGION_CHARGE: Final = 20_000
 _STEP_CHARGE: Final = 100
 """Nodes that a region, and a step of the search, count as against `max_source_nodes`."""
 
@@ -56,6 +56,7 @@ class Members:
         regions: The other keys, where a value is not plainly impossible.
         required: Keys that must be there.
         obligations: What else must be there.
+        needs: Keys that must be there if a key is.
         lo: Least number of members.
         hi: Greatest number, or None.
     """
@@ -75,6 +76,11 @@ class Members:
         for key_set in key_sets:
             for part in key_set:
                 keys.update(dict.fromkeys(sorted(part.out if part.only is None else part.only)))
+        self.needs: dict[str, frozenset[str]] = {}
+        for key, others in shape.needs:
+            self.needs[key] = self.needs.get(key, frozenset()) | others
+        keys.update(dict.fromkeys([k for _, others in sorted(shape.needs) for k in sorted(others)]))
+        keys.update(dict.fromkeys(sorted(self.needs)))
         self.names = frozenset(keys)
         self.named: dict[str, Expr] = {}
         self._meets: dict[str, frozenset[int]] = {}
@@ -137,6 +143,7 @@ class Members:
     def can_finish(
         self,
         left: Iterable[str],
+        used: frozenset[str],
         pending: frozenset[int],
         count: int,
         has_value: Callable[[Expr], bool],
@@ -145,49 +152,45 @@ class Members:
 
         Args:
             left: Named keys that may still come.
+            used: Named keys that came, as far as they need others or others need them.
             pending: Obligations not met yet.
             count: Members so far.
             has_value: Whether an expression has a value.
         """
-        keys = [k for k in left if k in self.named]
-        needed = [k for k in keys if k in self.required]
-        if not all(has_value(self.named[k]) for k in needed):
+        possible = {k for k in left if k in self.named and has_value(self.named[k])}
+        self._drop_helpless(possible, used)
+        needed = self.closure([*used, *[k for k in left if k in self.required]]) - used
+        if not needed <= possible:
             return False
-        if not pending and self.count_fits(count + len(needed), keys, needed, has_value):
-            return True
-        if not pending:
-            return False
-        search = _Search(self, keys, needed, sorted(pending), count, has_value)
-        return search.run()
+        keys = [k for k in self.named if k in possible]
+        self.limits.check(
+            "max_source_nodes",
+            len(pending) ** 2 * _STEP_CHARGE,
+            "deciding which members meet the obligations of an object",
+        )
+        return _Search(self, keys, needed, used, sorted(pending), count, has_value).run()
 
-    def count_fits(
-        self,
-        least: int,
-        keys: Sequence[str],
-        taken: Iterable[str],
-        has_value: Callable[[Expr], bool],
-        in_regions: int = 0,
-    ) -> bool:
-        """Whether `least` members, or more, are a number within the bounds.
+    def closure(self, keys: Iterable[str]) -> frozenset[str]:
+        """Some keys, all keys that they need, all that those need, and so on."""
+        found = set(keys)
+        todo = [key for key in found if key in self.needs]
+        for key in todo:
+            new = self.needs[key] - found
+            found |= new
+            todo += [other for other in new if other in self.needs]
+        return frozenset(found)
 
-        Args:
-            least: Members so far and those `taken`.
-            keys: Named keys that may come.
-            taken: Those of them that are counted in `least`.
-            has_value: Whether an expression has a value.
-            in_regions: How many members with other keys are counted in `least`.
-        """
-        if self.hi is not None and least > self.hi:
-            return False
-        if least >= self.lo:
-            return True
-        taken = set(taken)
-        more = sum([has_value(self.named[k]) for k in keys if k not in taken])
-        missing = self.lo - least - more
-        if missing <= 0:
-            return True
-        wanted = missing + in_regions
-        return self.room(wanted, has_value) >= wanted
+    def _drop_helpless(self, possible: set[str], used: frozenset[str]) -> None:
+        """Take away keys that need a key that can neither come nor came."""
+        changed = bool(self.needs)
+        while changed:
+            helpless = [
+                key
+                for key in possible
+                if key in self.needs and not self.needs[key] <= possible | used
+            ]
+            possible.difference_update(helpless)
+            changed = bool(helpless)
 
     def room(self, wanted: int, has_value: Callable[[Expr], bool]) -> int:
         """How many members with other keys there can be, at most `wanted`."""
@@ -209,57 +212,66 @@ class Members:
 
 
 class _Search:
-    """Gives every pending obligation a member: one needed anyway, a new one, or a shared one."""
+    """Gives every pending obligation a member: one needed anyway, a new one, or a shared one.
+
+    Args:
+        members: The keys.
+        keys: Named keys that may still come, with all that they need.
+        needed: Those of them that must come.
+        used: Named keys that came, as far as needs go.
+        pending: Obligations.
+        count: Members so far.
+        has_value: Whether an expression has a value.
+    """
 
     def __init__(
         self,
         members: Members,
         keys: Sequence[str],
-        needed: Sequence[str],
+        needed: frozenset[str],
+        used: frozenset[str],
         pending: Sequence[int],
         count: int,
         has_value: Callable[[Expr], bool],
     ) -> None:
         self._members = members
         self._keys = keys
+        self._used = used
         self._pending = pending
         self._count = count
         self._has_value = has_value
-        self._named = {k: members.named[k] for k in needed}
+        self._named = {k: members.named[k] for k in keys if k in needed}
         self._others: list[tuple[int, Expr]] = []  # members in regions: (region, value)
         self._steps = 0
 
     def run(self) -> bool:
+        """Whether there is a way."""
         return self._assign(0)
 
     def _assign(self, at: int) -> bool:
         """Try the ways to meet the obligations from `at` on. As deep as there are obligations."""
-        self._steps += 1
         members, table = self._members, self._members.table
+        self._steps += 1
         members.limits.check(
             "max_source_nodes",
             self._steps * _STEP_CHARGE,
             "deciding which members meet the obligations of an object",
         )
         if at == len(self._pending):
-            least = self._count + len(self._named) + len(self._others)
-            return members.count_fits(
-                least, self._keys, self._named, self._has_value, len(self._others)
-            )
-        wanted = members.obligations[self._pending[at]].value
+            return self._count_fits()
         index = self._pending[at]
+        wanted = members.obligations[index].value
         for key in self._keys:
             if index in members.meets(key):
-                before = self._named.get(key)
-                value = table.all_of((before or members.named[key], wanted))
+                value = table.all_of((self._named.get(key, members.named[key]), wanted))
                 if self._has_value(value):
+                    before = dict(self._named)
+                    for other in members.closure((key,)) - self._used:
+                        self._named.setdefault(other, members.named[other])
                     self._named[key] = value
                     if self._assign(at + 1):
                         return True
-                    if before is None:
-                        del self._named[key]
-                    else:
-                        self._named[key] = before
+                    self._named = before
         for r, region in enumerate(members.regions):
             if index not in region.meets:
                 continue
@@ -278,6 +290,34 @@ class _Search:
                     return True
                 self._others.pop()
         return False
+
+    def _count_fits(self) -> bool:
+        """Whether these members, or some more, are a number within the bounds."""
+        members = self._members
+        least = self._count + len(self._named) + len(self._others)
+        if members.hi is not None and least > members.hi:
+            return False
+        missing = members.lo - least
+        if missing <= 0:
+            return True
+        more = [k for k in self._keys if k not in self._named]
+        if members.hi is not None and members.needs.keys() & set(more):
+            return self._can_add(missing, members.hi - least, more)
+        wanted = missing - len(more) + len(self._others)
+        return missing <= len(more) or members.room(wanted, self._has_value) >= wanted
+
+    def _can_add(self, least: int, most: int, keys: Sequence[str]) -> bool:
+        """Whether between least and most members can be added, where some bring others along."""
+        taken = len(self._others)
+        others = self._members.room(least + taken, self._has_value) - taken
+        sets = {frozenset[str]()}
+        for key in keys:
+            group = self._members.closure((key,)) - self._used - self._named.keys()
+            sets |= {done | group for done in sets if len(done | group) <= most}
+            self._members.limits.check(
+                "max_source_nodes", len(sets) * _STEP_CHARGE, "counting members that need others"
+            )
+        return any(least <= len(done) + others and len(done) <= most for done in sets)
 
 
 def _without_names(keys: KeySet) -> KeySet:

@@ -46,6 +46,7 @@ class ObjectShape:
             keys in `named` too.
         required: Keys that are there, in declared order.
         some: (keys, expr): some member has a key in the set and a value in the expression.
+        needs: (key, others): if the key is there, so are all the others.
         lo: Least number of members.
         hi: Greatest number, or None.
     """
@@ -54,6 +55,7 @@ class ObjectShape:
     rules: tuple[tuple[KeySet, Expr], ...] = ()
     required: tuple[str, ...] = ()
     some: frozenset[tuple[KeySet, Expr]] = frozenset()
+    needs: frozenset[tuple[str, frozenset[str]]] = frozenset()
     lo: int = 0
     hi: int | None = None
 
@@ -64,6 +66,7 @@ class ObjectShape:
             frozenset(self.rules),
             frozenset(self.required),
             self.some,
+            self.needs,
             self.lo,
             self.hi,
         )
@@ -93,7 +96,15 @@ def intersect(a: ObjectShape, b: ObjectShape, table: Exprs) -> ObjectShape | Non
         rules[keys] = table.all_of((rules[keys], expr)) if keys in rules else expr
     required = tuple(dict.fromkeys(a.required + b.required))
     hi = a.hi if b.hi is None else b.hi if a.hi is None else min(a.hi, b.hi)
-    both = ObjectShape(named, tuple(rules.items()), required, a.some | b.some, max(a.lo, b.lo), hi)
+    both = ObjectShape(
+        named,
+        tuple(rules.items()),
+        required,
+        a.some | b.some,
+        a.needs | b.needs,
+        max(a.lo, b.lo),
+        hi,
+    )
     return tidy(both, table)
 
 
@@ -120,6 +131,8 @@ def complement(shape: ObjectShape, table: Exprs) -> list[ObjectShape]:
         parts.append(ObjectShape(some=frozenset(((keys, expr.dual),))))
     for keys, expr in shape.some:
         parts.append(ObjectShape(rules=((keys, expr.dual),)))
+    for key, others in sorted(shape.needs, key=lambda need: need[0]):
+        parts += [ObjectShape({k: FALSE}, required=(key,)) for k in sorted(others)]
     if shape.lo > 0:
         parts.append(ObjectShape(hi=shape.lo - 1))
     if shape.hi is not None:
@@ -151,6 +164,7 @@ def tidy(shape: ObjectShape, table: Exprs) -> ObjectShape | None:
             required[single[0]] = None
         else:
             some.add((keys, expr))
+    needs = _settle_needs(shape.needs, named, required) if shape.needs else shape.needs
     if any(named.get(key) is FALSE for key in required):
         return None
     for keys, expr in rules.items():
@@ -160,12 +174,41 @@ def tidy(shape: ObjectShape, table: Exprs) -> ObjectShape | None:
     lo = 0 if lo <= len(required) else lo
     if shape.hi is not None and shape.hi < max(lo, len(required)):
         return None
-    return ObjectShape(named, tuple(rules.items()), tuple(required), frozenset(some), lo, shape.hi)
+    return ObjectShape(
+        named, tuple(rules.items()), tuple(required), frozenset(some), needs, lo, shape.hi
+    )
+
+
+def _settle_needs(
+    needs: frozenset[tuple[str, frozenset[str]]],
+    named: dict[str, Expr],
+    required: dict[str, None],
+) -> frozenset[tuple[str, frozenset[str]]]:
+    """The needs that stay: those of required keys require more, impossible ones forbid a key."""
+    changed = True
+    while changed:
+        changed = False
+        left = []
+        for key, others in needs:
+            if named.get(key) is FALSE or others <= required.keys():
+                continue
+            if key in required:
+                required.update(dict.fromkeys(sorted(others)))
+                changed = True
+            elif any(named.get(other) is FALSE for other in others):
+                named[key] = FALSE
+                changed = True
+            else:
+                left.append((key, frozenset(others - required.keys())))
+        needs = frozenset(left)
+    return needs
 
 
 def _covers(a: ObjectShape, b: ObjectShape) -> bool:
     """Whether it is plain that every object in `b` is in `a`."""
-    if not a.some <= b.some or not set(a.required) <= set(b.required):
+    if not a.some <= b.some or not a.needs <= b.needs:
+        return False
+    if not set(a.required) <= set(b.required):
         return False
     if a.lo > max(b.lo, len(b.required)):
         return False

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Hashable
 from decimal import Decimal
 from fractions import Fraction
 from json.decoder import scanstring  # type: ignore[attr-defined]
@@ -21,12 +20,10 @@ from typing import Any, Final, NoReturn, TypeAlias
 from constrain.errors import SchemaError, UnsupportedFeatureError
 from constrain.limits import Limits
 
-__all__ = ["JSON", "escape_pointer", "exact", "freeze", "read_schema"]
+__all__ = ["JSON", "escape_pointer", "exact", "read_schema"]
 
 JSON: TypeAlias = Any
 """None, bool, int, Decimal, str, list of JSON, dict from str to JSON."""
-
-Frozen: TypeAlias = Hashable
 
 _MAX_DIGITS: Final = 1_100
 """Digits of a number written out. The largest double has 309; the least, 1,074 after the point."""
@@ -42,6 +39,8 @@ def read_schema(schema: object, limits: Limits) -> JSON:
     if isinstance(schema, str):
         limits.check("max_input_bytes", len(schema), "a schema text")
         value = _parse(schema, limits)
+        if _MAYBE_SURROGATE.search(schema):
+            _refuse_surrogates(value)
     else:
         value = _copy(schema, limits)
     if not isinstance(value, (dict, bool)):
@@ -53,12 +52,38 @@ def read_schema(schema: object, limits: Limits) -> JSON:
     return value
 
 
-def exact(value: int | Decimal, pointer: str) -> Fraction:
-    """A number of the schema as a fraction.
+_MAYBE_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def _refuse_surrogates(value: JSON) -> None:
+    """Raise if a string or key has half a surrogate pair: no text has one."""
+    todo: list[tuple[JSON, str]] = [(value, "#")]
+    for v, pointer in todo:
+        if isinstance(v, str) and _SURROGATE.search(v):
+            raise SchemaError(
+                "a string with half a surrogate pair, which is no text", pointer=pointer
+            )
+        if isinstance(v, dict):
+            for key, part in v.items():
+                if _SURROGATE.search(key):
+                    raise SchemaError(
+                        f"the key {key!r} has half a surrogate pair, which is no text",
+                        pointer=pointer,
+                    )
+                todo.append((part, f"{pointer}/{escape_pointer(key)}"))
+        elif isinstance(v, list):
+            todo += [(part, f"{pointer}/{i}") for i, part in enumerate(v)]
+
+
+def exact(value: int | Decimal | float, pointer: str) -> Fraction:
+    """A number of the schema as a fraction; a float, out of a registry, as the decimal it prints.
 
     Raises:
         UnsupportedFeatureError: Written out it has more than 1,100 digits.
     """
+    if isinstance(value, float):
+        value = Decimal(repr(value))
     if isinstance(value, Decimal):
         digits = abs(value.adjusted()) + len(value.as_tuple().digits)
     else:
@@ -68,51 +93,6 @@ def exact(value: int | Decimal, pointer: str) -> Fraction:
             f"a number with more than {_MAX_DIGITS:,} digits when written out", pointer=pointer
         )
     return Fraction(value)
-
-
-def freeze(value: JSON, pointer: str) -> Frozen:
-    """Something hashable that is equal for equal JSON values: 1 and 1.0 are, 1 and true are not.
-
-    Args:
-        value: The value.
-        pointer: Where it stands, for messages.
-
-    Cost: one pass, with a stack of its own.
-
-    Raises:
-        UnsupportedFeatureError: A number in it is too long.
-    """
-    done: list[Frozen] = []
-    todo: list[tuple[bool, JSON]] = [(False, value)]
-    while todo:
-        ready, v = todo.pop()
-        if isinstance(v, list):
-            if ready:
-                parts = _take(done, len(v))
-                done.append(("array", tuple(parts)))
-            else:
-                todo.append((True, v))
-                todo += [(False, item) for item in reversed(v)]
-        elif isinstance(v, dict):
-            if ready:
-                parts = _take(done, len(v))
-                done.append(("object", frozenset(zip(v, parts, strict=True))))
-            else:
-                todo.append((True, v))
-                todo += [(False, item) for item in reversed(v.values())]
-        elif isinstance(v, bool) or v is None:
-            done.append(("literal", v))
-        elif isinstance(v, str):
-            done.append(v)
-        else:
-            done.append(exact(v, pointer))
-    return done[0]
-
-
-def _take(done: list[Frozen], count: int) -> list[Frozen]:
-    parts = done[len(done) - count :]
-    del done[len(done) - count :]
-    return parts
 
 
 def escape_pointer(key: str) -> str:
@@ -289,6 +269,7 @@ def _parse_deep(text: str) -> JSON:
 
 def _copy(schema: object, limits: Limits) -> JSON:
     holder: list[JSON] = []
+    suspicious = False
     todo: list[tuple[Any, Any, int]] = [([schema], holder, 0)]  # source, copy, depth
     count = 0
     for source, copy, depth in todo:
@@ -301,6 +282,7 @@ def _copy(schema: object, limits: Limits) -> JSON:
         for key, value in items:
             if isinstance(value, str):
                 new: JSON = str.__str__(value)
+                suspicious = suspicious or not value.isascii()
             elif isinstance(value, dict):
                 new = {}
                 todo.append((value, new, depth + 1))
@@ -317,8 +299,11 @@ def _copy(schema: object, limits: Limits) -> JSON:
                 copy.append(new)
             elif isinstance(key, str):
                 copy[str.__str__(key)] = new
+                suspicious = suspicious or not key.isascii()
             else:
                 _refuse(schema, key)
+    if suspicious:
+        _refuse_surrogates(holder[0])
     return holder[0]
 
 

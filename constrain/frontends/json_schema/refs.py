@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from constrain.errors import SchemaError, UnsupportedFeatureError
+from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
 from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword, dialect_of
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 from constrain.limits import Limits
@@ -49,6 +49,7 @@ class Node:
         dialect: The draft it is written in.
         target: What `$ref` leads to, if it has one that counts.
         in_place: Nodes that apply to the same value.
+        on_keys: Nodes that apply to the keys of the same value.
         names: Its keywords that say something about which values are valid, and count.
         leaf: None of those has subschemas or is a reference.
     """
@@ -58,6 +59,7 @@ class Node:
         "in_place",
         "leaf",
         "names",
+        "on_keys",
         "parent",
         "pointer",
         "resolver",
@@ -74,6 +76,7 @@ class Node:
         self.parent = parent
         self.target: Node | bool | None = None
         self.in_place: list[Node] = []
+        self.on_keys: list[Node] = []
         self.names: list[str] = []
         self.leaf = True
         self.resolver: Any = None  # a referencing.Resolver, once one is needed
@@ -157,11 +160,11 @@ class Source:
             keyword = keywords.get(name)
             if keyword is None or (name in ("then", "else") and "if" not in schema):
                 continue
+            value = schema[name]
             if keyword.use == "enforced":
                 node.names.append(name)
-                self.combines = self.combines or name in NEGATING
+                self.combines = self.combines or (name in NEGATING and _negates(name, value))
                 node.leaf = node.leaf and not keyword.children
-            value = schema[name]
             if keyword.use == "refused":
                 raise UnsupportedFeatureError(
                     f"the keyword {name!r} is not supported: {keyword.reason}",
@@ -197,6 +200,8 @@ class Source:
                     self._add(found)
                 if keyword.in_place:
                     node.in_place.append(found)
+                elif keyword.name == "propertyNames":
+                    node.on_keys.append(found)
 
     # References
 
@@ -348,9 +353,9 @@ def _refuse_circles(nodes: list[Node]) -> None:
     open_, done = 1, 2
     state: dict[Node, int] = {}
     for start in nodes:
-        if not start.in_place or start in state:
+        if start in state or not (start.in_place or start.on_keys):
             continue
-        path = [(start, iter(start.in_place))]
+        path = [(start, iter(start.in_place + start.on_keys))]
         state[start] = open_
         while path:
             node, rest = path[-1]
@@ -359,14 +364,33 @@ def _refuse_circles(nodes: list[Node]) -> None:
                 state[node] = done
                 path.pop()
             elif state.get(below) == open_:
-                raise SchemaError(
-                    f"the schema applies itself to the same value, through {below.pointer}",
-                    pointer=node.at("$ref") if node.target is below else node.pointer,
-                    hint="a $ref that recurses must stand below properties or items",
-                )
+                circle = [n for n, _ in path]
+                raise _circle(circle[circle.index(below) :], below)
             elif below not in state:
                 state[below] = open_
-                path.append((below, iter(below.in_place)))
+                path.append((below, iter(below.in_place + below.on_keys)))
+
+
+def _circle(circle: list[Node], first: Node) -> GrammarError:
+    """The error for nodes that lead round from `first` to itself."""
+    after = [*circle[1:], first]
+    if any(b in a.on_keys for a, b in zip(circle, after, strict=True)):
+        return UnsupportedFeatureError(
+            f"'propertyNames' leads back to {first.pointer}", pointer=circle[-1].pointer
+        )
+    last = circle[-1]
+    return SchemaError(
+        f"the schema applies itself to the same value, through {first.pointer}",
+        pointer=last.at("$ref") if last.target is first else last.pointer,
+        hint="a $ref that recurses must stand below properties or items",
+    )
+
+
+def _negates(name: str, value: JSON) -> bool:
+    """Whether complements come of it: of `dependencies` only if it has schemas."""
+    if name != "dependencies" or not isinstance(value, dict):
+        return True
+    return not all(isinstance(needs, list) for needs in value.values())
 
 
 def _shown(value: JSON) -> str:

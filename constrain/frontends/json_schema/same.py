@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from constrain.frontends.json_schema.read import JSON, freeze
+from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.values import Values
 
 __all__ = ["canonical_nodes"]
 
 
-def canonical_nodes(source: Source) -> dict[Node, Node]:
+def canonical_nodes(source: Source, frozen: Values) -> dict[Node, Node]:
     """For each node, one that plainly means the same and stands for it.
+
+    Args:
+        source: The nodes.
+        frozen: Keeps the values of keywords.
 
     Cost: one pass. Subschemas were found after the schemas around them, so in reverse they come
         first;
@@ -27,7 +32,7 @@ def canonical_nodes(source: Source) -> dict[Node, Node]:
     def key(value: JSON, pointer: str) -> Hashable:
         """A subschema: what stands for it, or its value if it is a boolean."""
         if not isinstance(value, dict):
-            return freeze(value, pointer)
+            return frozen.freeze(value, pointer)
         node = source.node(value)
         return canonical.get(node, node)
 
@@ -39,7 +44,7 @@ def canonical_nodes(source: Source) -> dict[Node, Node]:
             if children == "reference":
                 parts.append((name, node.target))
             elif not children:
-                parts.append((name, freeze(value, pointer)))
+                parts.append((name, frozen.freeze(value, pointer)))
             elif isinstance(value, list):
                 parts.append((name, tuple([key(v, pointer) for v in value])))
             elif children in ("schema map", "dependencies"):
