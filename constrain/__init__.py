@@ -42,7 +42,7 @@ from constrain.limits import Limits
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema import JSONStyle
-    from constrain.generate import generate
+    from constrain.generation import generate
     from constrain.grammar import Grammar, Rejection
     from constrain.matcher import (
         CompiledGrammar,
@@ -108,7 +108,7 @@ _ROOMS = {
     "apply_token_bitmask": "matcher",
     "compile": "matcher",
     "fill_next_token_bitmasks": "matcher",
-    "generate": "generate",
+    "generate": "generation",
     "warmup": "matcher",
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from constrain.errors import ModelError
-from constrain.generate import fetch_model, load_model
+from constrain.generation import fetch_model, load_model
 
 __all__ = ["model_folder", "real_model"]
 

@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.text import Text
 
 from constrain.errors import ConstrainError
-from constrain.generate.progress import Stage
+from constrain.generation.progress import Stage
 
 __all__ = ["StageBars", "output", "progress_bars", "say", "show_error", "write_json"]
 

@@ -14,8 +14,8 @@ from rich.text import Text
 import constrain
 from constrain.cli.console import output, say
 from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
-from constrain.generate import MODEL_NAME, GenerationResult
-from constrain.generate.packages import require
+from constrain.generation import MODEL_NAME, GenerationResult
+from constrain.generation.packages import require
 
 __all__ = ["SCHEMA", "demo"]
 

@@ -11,7 +11,7 @@ import constrain
 from constrain.cli.console import say, write_json
 from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
 from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
-from constrain.generate import GenerationResult
+from constrain.generation import GenerationResult
 
 __all__ = ["generate", "timings_as_json"]
 

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from constrain.cli.console import progress_bars
-from constrain.generate import load_model, warmup_kernels
-from constrain.generate.interfaces import Model, Tokenizer
-from constrain.generate.packages import require
-from constrain.generate.prompt import Prompt
+from constrain.generation import load_model, warmup_kernels
+from constrain.generation.interfaces import Model, Tokenizer
+from constrain.generation.packages import require
+from constrain.generation.prompt import Prompt
 
 __all__ = ["LoadedModel", "ModelOption", "ThreadsOption", "chat_or_text", "load"]
 

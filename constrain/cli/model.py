@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from constrain.cli.console import output, progress_bars, say, write_json
-from constrain.generate import MODEL_NAME, fetch_model
+from constrain.generation import MODEL_NAME, fetch_model
 
 __all__ = ["fetch"]
 

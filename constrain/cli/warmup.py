@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from constrain.cli.console import progress_bars, say
-from constrain.generate import warmup_kernels
+from constrain.generation import warmup_kernels
 
 __all__ = ["warmup"]
 

@@ -18,8 +18,8 @@ def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
     """Load every kernel, compiling those that are not in the disk cache.
 
     The first time on a machine this takes some seconds; later process starts load the cache, which
-    lies where numba keeps it (`NUMBA_CACHE_DIR`, by default beside the installed package or in the
-    user's cache folder).
+    lies below `CONSTRAIN_CACHE_DIR`, or the user's cache folder. The sampler's kernels are compiled
+    when it is first called (`generate` does so before it begins).
 
     Args:
         progress: Called as progress(done, total, what is next) before each step and once at the

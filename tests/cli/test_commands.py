@@ -14,7 +14,7 @@ import pytest
 
 from constrain.cli.app import run
 from constrain.errors import GrammarError
-from tests.generate.test_prompts import small_tokenizer
+from tests.generation.test_prompts import small_tokenizer
 from tests.real_model import model_folder
 
 

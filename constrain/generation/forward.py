@@ -1,0 +1,137 @@
+"""The model, one step at a time: token ids in, one row of logits per sequence out.
+
+Prompts of different lengths are padded on the left, so that the last column is the last token of
+each row; the attention mask hides the padding and positions count from each row's own start. A row
+that has ended is taken out of the cache, so it costs nothing more.
+
+What a model takes is read from its signature, because it differs: `cache` or `past_key_values`
+(transformers renamed it in 5.x), `position_ids`, `logits_to_keep`. A model that returns no cache is
+given the whole sequences each time.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from constrain.errors import ModelError
+from constrain.generation.interfaces import Model, Tensor
+from constrain.generation.packages import require
+
+__all__ = ["Forward", "context_length", "logit_width"]
+
+
+class Forward:
+    """One batch of sequences on their way through a model.
+
+    Args:
+        model: Called as transformers calls a causal language model: `model(input_ids=[B, T],
+            ...).logits` is [B, T, V] or, for `logits_to_keep`, [B, 1, V].
+        prompts: Token ids of each row, none empty.
+        pad_token_id: Any id that the model has; it is never attended to.
+    """
+
+    def __init__(self, model: Model, prompts: list[list[int]], pad_token_id: int) -> None:
+        self._model = model
+        self._torch = require("torch", "generating text")
+        self._takes = _parameters(model)
+        self._cache_name = "cache" if "cache" in self._takes else "past_key_values"
+        self._cache: Any = None
+        width = max(map(len, prompts))
+        ids = [[pad_token_id] * (width - len(prompt)) + prompt for prompt in prompts]
+        seen = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+        device = getattr(model, "device", "cpu")
+        self._ids = self._torch.tensor(ids, device=device)  # [B, T]
+        self._attention = self._torch.tensor(seen, device=device)  # [B, T], 0 on padding
+
+    def prefill(self) -> Tensor:
+        """Run the prompts.
+
+        Returns:
+            [B, V], the logits after the last token of each row, in the model's dtype and on its
+            device.
+        """
+        return self._run(self._ids)
+
+    def step(self, tokens: list[int], keep: list[int]) -> Tensor:
+        """Append one token to each row that goes on, and drop the others.
+
+        Args:
+            tokens: One id per kept row, in the order of `keep`.
+            keep: Row indices of the last batch, increasing, at least one. The rows of the result
+                are these.
+
+        Returns:
+            [len(keep), V], the logits after `tokens`.
+        """
+        if len(keep) < len(self._ids):
+            self._select(keep)
+        new = self._torch.tensor(tokens, device=self._ids.device)[:, None]  # [B, 1]
+        self._ids = self._torch.cat([self._ids, new], dim=1)
+        self._attention = self._torch.cat([self._attention, self._torch.ones_like(new)], dim=1)
+        return self._run(new if self._cache is not None else self._ids)
+
+    def _select(self, keep: list[int]) -> None:
+        index = self._torch.tensor(keep, device=self._ids.device)
+        self._ids = self._ids[index]
+        self._attention = self._attention[index]
+        if self._cache is None:
+            return
+        if hasattr(self._cache, "batch_select_indices"):
+            self._cache.batch_select_indices(index)
+        else:
+            # Without a way to drop rows from it, the cache is made again by the next call.
+            self._cache = None
+
+    def _run(self, ids: Tensor) -> Tensor:
+        inputs = {"input_ids": ids, "attention_mask": self._attention, "use_cache": True}
+        inputs[self._cache_name] = self._cache
+        positions = (self._attention.cumsum(dim=1) - 1).clamp(min=0)  # [B, T]
+        inputs["position_ids"] = positions[:, -ids.shape[1] :]
+        inputs["logits_to_keep"] = 1
+        inputs = {name: value for name, value in inputs.items() if name in self._takes}
+        # Entered and left within the call: a generator must not hold the mode while its consumer
+        # runs.
+        with self._torch.inference_mode():
+            outputs = self._model(**inputs)
+        self._cache = getattr(outputs, self._cache_name, None)
+        return outputs.logits[:, -1, :]
+
+
+def logit_width(model: Model) -> int | None:
+    """Return how many logits the model gives per position, or None if it does not say.
+
+    The output layer says it exactly; the configuration, where there is no such layer to ask.
+    """
+    layer = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    weight = getattr(layer, "weight", None)
+    if weight is not None and weight.dim() == 2:
+        return int(weight.shape[0])
+    size = getattr(_text_config(model), "vocab_size", None)
+    return None if size is None else int(size)
+
+
+def context_length(model: Model) -> int | None:
+    """Return how many tokens the model can hold, or None if it does not say."""
+    length = getattr(_text_config(model), "max_position_embeddings", None)
+    return int(length) if isinstance(length, int) and length > 0 else None
+
+
+def _text_config(model: Model) -> Any:  # noqa: ANN401 - a transformers configuration
+    config: Any = getattr(model, "config", None)
+    return config.get_text_config() if hasattr(config, "get_text_config") else config
+
+
+def _parameters(model: Model) -> frozenset[str]:
+    """Return the names of the arguments that `model(...)` declares; `input_ids` is one."""
+    try:
+        signature = inspect.signature(model.forward if hasattr(model, "forward") else model)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{type(model).__name__} cannot be called as a model: {error}") from error
+    names = frozenset(signature.parameters)
+    if "input_ids" not in names:
+        raise ModelError(
+            f"{type(model).__name__} takes no input_ids\n"
+            "hint: pass a causal language model of transformers, or a callable with its interface"
+        )
+    return names

@@ -1,0 +1,215 @@
+"""`generate`: what a caller gives, checked and made ready for the loop."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar, overload
+
+from constrain.errors import ModelError, SamplingError
+from constrain.generation.interfaces import Model, Tokenizer
+from constrain.generation.loop import Generation, StartTimings
+from constrain.generation.prompt import Prompt, is_batch, prompt_ids
+from constrain.generation.result import GenerationResult
+from constrain.generation.stream import BatchStream, TextStream
+from constrain.generation.vocabularies import vocabulary_of
+from constrain.grammar import Grammar
+from constrain.limits import DEFAULT_LIMITS, Limits
+from constrain.matcher import CompiledGrammar
+from constrain.matcher import compile as compile_grammar
+from constrain.sampling import SamplingParams
+from constrain.vocab import Vocabulary
+
+__all__ = ["generate"]
+
+AnyGrammar = Grammar | CompiledGrammar | None
+_T = TypeVar("_T")
+
+
+@overload
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt: Prompt,
+    *,
+    grammar: AnyGrammar = None,
+    params: SamplingParams | None = None,
+    max_new_tokens: int = 256,
+    stream: Literal[False] = False,
+    vocabulary: Vocabulary | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> GenerationResult: ...
+@overload
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt: Prompt,
+    *,
+    grammar: AnyGrammar = None,
+    params: SamplingParams | None = None,
+    max_new_tokens: int = 256,
+    stream: Literal[True],
+    vocabulary: Vocabulary | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> TextStream: ...
+@overload
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt: Sequence[Prompt],
+    *,
+    grammar: AnyGrammar | Sequence[AnyGrammar] = None,
+    params: SamplingParams | Sequence[SamplingParams] | None = None,
+    max_new_tokens: int = 256,
+    stream: Literal[False] = False,
+    vocabulary: Vocabulary | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[GenerationResult]: ...
+@overload
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt: Sequence[Prompt],
+    *,
+    grammar: AnyGrammar | Sequence[AnyGrammar] = None,
+    params: SamplingParams | Sequence[SamplingParams] | None = None,
+    max_new_tokens: int = 256,
+    stream: Literal[True],
+    vocabulary: Vocabulary | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> BatchStream: ...
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt: Prompt | Sequence[Prompt],
+    *,
+    grammar: AnyGrammar | Sequence[AnyGrammar] = None,
+    params: SamplingParams | Sequence[SamplingParams] | None = None,
+    max_new_tokens: int = 256,
+    stream: bool = False,
+    vocabulary: Vocabulary | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> GenerationResult | list[GenerationResult] | TextStream | BatchStream:
+    """Let a model write a text that fits a grammar.
+
+    Args:
+        model: A causal language model of transformers, or a callable with its interface
+            (`Forward`).
+        tokenizer: The model's; unused for a prompt of token ids with a given `vocabulary`.
+        prompt: One prompt or a list of prompts. A prompt is raw text (encoded as it stands), a list
+            of chat messages such as `[{"role": "user", "content": "..."}]` (put through the
+            tokenizer's chat template), or token ids (a list, or a 1-D array or tensor).
+        grammar: What the text must fit; a compiled one is used as it is, with its vocabulary. None:
+            anything. For a list of prompts, one for all or a list.
+        params: How tokens are drawn; None draws from the model's own distribution. For a list of
+            prompts, one for all or a list.
+        max_new_tokens: Bound on the tokens drawn per prompt, end tokens included, >= 0. The model's
+            context bounds them, too.
+        stream: Return at once, and do the work as the pieces are asked for.
+        vocabulary: The bytes of the tokens; None reads them from the tokenizer, once per tokenizer.
+        limits: Budgets for compiling.
+
+    Returns:
+        One prompt: a `GenerationResult`, or a `TextStream` of its text. A list of prompts: a list
+        of results, or a `BatchStream` of (row, text).
+
+    Raises:
+        GrammarError: The grammar matches no text.
+        CompileError: The vocabulary cannot spell the grammar, or a budget was reached.
+        SamplingError: Parameters are out of range, or as many lists do not have one entry per
+            prompt.
+        ModelError: The model or tokenizer does not fit: no chat template, too long a prompt, too
+            few logits.
+        BackendUnavailableError: torch is not installed.
+    """
+    if hasattr(prompt, "tolist"):  # token ids as an array or tensor
+        prompt = prompt.tolist()
+    batch = is_batch(prompt)
+    prompts: Sequence[Any] = prompt if batch else [prompt]
+    grammars = _one_each("grammar", grammar, len(prompts), batch)
+    row_params = _one_each("params", params, len(prompts), batch)
+    for one in grammars:
+        if not (one is None or isinstance(one, (Grammar, CompiledGrammar))):
+            raise TypeError(f"grammar is a constrain.Grammar, not {type(one).__name__}")
+    for one in row_params:
+        if not (one is None or isinstance(one, SamplingParams)):
+            raise TypeError(f"params is a constrain.SamplingParams, not {type(one).__name__}")
+
+    budget = _budget(max_new_tokens)
+    began = time.perf_counter()
+    vocabulary = _vocabulary(model, tokenizer, grammars, vocabulary)
+    read = time.perf_counter()
+    compiled = _compile_each(grammars, vocabulary, limits)
+    made = time.perf_counter()
+    matchers = [None if one is None else one.matcher() for one in compiled]
+    generation = Generation(
+        model,
+        [prompt_ids(tokenizer, one) for one in prompts],
+        matchers,
+        [one or SamplingParams() for one in row_params],
+        vocabulary,
+        budget,
+        StartTimings(
+            vocabulary_s=read - began,
+            compile_s=made - read,
+            matcher_s=time.perf_counter() - made,
+        ),
+    )
+    if stream:
+        return BatchStream(generation) if batch else TextStream(generation)
+    for _ in generation.run():
+        pass
+    results = generation.results()
+    return results if batch else results[0]
+
+
+def _one_each(name: str, given: object, num_prompts: int, batch: bool) -> list[Any]:
+    """Spread what was given once over the prompts; check the length of a list."""
+    if not isinstance(given, (list, tuple)):
+        return [given] * num_prompts
+    if not batch:
+        raise SamplingError(
+            f"{name} is a list, and there is one prompt\nhint: pass a list of prompts"
+        )
+    if len(given) != num_prompts:
+        raise SamplingError(f"{name} has {len(given)} entries for {num_prompts} prompts")
+    return list(given)
+
+
+def _vocabulary(
+    model: Model, tokenizer: Tokenizer, grammars: list[Any], given: Vocabulary | None
+) -> Vocabulary:
+    """Choose the vocabulary: that of the compiled grammars, the one given, or the tokenizer's."""
+    compiled = [one.vocab for one in grammars if isinstance(one, CompiledGrammar)]
+    candidates = compiled if given is None else [given, *compiled]
+    if not candidates:
+        return vocabulary_of(tokenizer, model)
+    first = candidates[0]
+    if any(one is not first and one.fingerprint != first.fingerprint for one in candidates):
+        raise ModelError(
+            "the grammars of one batch were compiled for different vocabularies\n"
+            "hint: compile all of them for the vocabulary of this tokenizer"
+        )
+    return first
+
+
+def _compile_each(
+    grammars: list[Any], vocabulary: Vocabulary, limits: Limits
+) -> list[CompiledGrammar | None]:
+    """Compile each grammar once, however many prompts share it."""
+    known: dict[int, CompiledGrammar] = {}
+    for one in grammars:
+        if isinstance(one, Grammar) and id(one) not in known:
+            known[id(one)] = compile_grammar(one, vocabulary, limits=limits)
+    return [known[id(one)] if isinstance(one, Grammar) else one for one in grammars]
+
+
+def _budget(max_new_tokens: int) -> int:
+    try:
+        budget = operator.index(max_new_tokens)
+    except TypeError:
+        budget = -1
+    if budget < 0:
+        raise SamplingError(f"max_new_tokens={max_new_tokens!r}: an integer >= 0 was expected")
+    return budget

@@ -1,0 +1,125 @@
+"""The forward pass: the same logits as the model gives for each whole sequence alone."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+from constrain.errors import ModelError
+from constrain.generation.forward import Forward, context_length, logit_width
+from tests.real_model import real_model
+
+torch = pytest.importorskip("torch")
+
+
+def tiny_llama(**changes: Any) -> Any:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=40,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        **changes,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+PROMPTS = [[1, 2, 3, 4, 5], [6, 7], [8]]
+
+
+def alone(model: Any, ids: list[int]) -> Any:
+    with torch.no_grad():
+        return model(input_ids=torch.tensor([ids])).logits[0, -1]
+
+
+def test_rows_of_different_length_get_the_logits_they_get_alone() -> None:
+    model = tiny_llama()
+    batch = Forward(model, PROMPTS, pad_token_id=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        logits = batch.prefill()
+    for row, prompt in enumerate(PROMPTS):
+        torch.testing.assert_close(logits[row], alone(model, prompt), rtol=1e-4, atol=1e-5)
+
+
+def test_rows_that_end_leave_and_the_others_do_not_notice() -> None:
+    model = tiny_llama()
+    batch = Forward(model, PROMPTS, pad_token_id=0)
+    batch.prefill()
+    logits = batch.step([9, 10, 11], [0, 1, 2])
+    torch.testing.assert_close(logits[1], alone(model, [6, 7, 10]), rtol=1e-4, atol=1e-5)
+    logits = batch.step([12, 13], [0, 2])
+    assert logits.shape == (2, 40)
+    torch.testing.assert_close(
+        logits[0], alone(model, [1, 2, 3, 4, 5, 9, 12]), rtol=1e-4, atol=1e-5
+    )
+    torch.testing.assert_close(logits[1], alone(model, [8, 11, 13]), rtol=1e-4, atol=1e-5)
+    logits = batch.step([14], [1])
+    torch.testing.assert_close(logits[0], alone(model, [8, 11, 13, 14]), rtol=1e-4, atol=1e-5)
+
+
+def test_the_cache_is_used_and_one_token_is_run_per_step() -> None:
+    model = tiny_llama()
+    widths = []
+    model.model.embed_tokens.register_forward_hook(
+        lambda module, inputs, output: widths.append(inputs[0].shape[1])
+    )
+    batch = Forward(model, PROMPTS, pad_token_id=0)
+    batch.prefill()
+    batch.step([1, 1], [0, 1])
+    batch.step([2, 2], [0, 1])
+    assert widths == [5, 1, 1]
+
+
+class WithoutCache:
+    """The least that counts as a model: logits that say what it was given."""
+
+    def __call__(self, input_ids: Any) -> Any:
+        class Output:
+            logits = torch.nn.functional.one_hot(input_ids, 40).float().cumsum(dim=1)
+
+        return Output
+
+
+def test_a_model_without_a_cache_is_given_whole_sequences() -> None:
+    batch = Forward(WithoutCache(), [[1, 2], [3, 3]], pad_token_id=0)
+    assert batch.prefill()[1, 3] == 2
+    logits = batch.step([3], [1])
+    assert logits.shape == (1, 40)
+    assert logits[0, 3] == 3
+
+
+def test_a_thing_that_takes_no_ids_is_no_model() -> None:
+    with pytest.raises(ModelError, match="takes no input_ids"):
+        Forward(lambda text: text, [[1]], pad_token_id=0)
+    with pytest.raises(ModelError, match="cannot be called as a model"):
+        Forward(3, [[1]], pad_token_id=0)
+
+
+def test_the_width_is_that_of_the_output_layer() -> None:
+    model = tiny_llama()
+    assert (logit_width(model), context_length(model)) == (40, 64)
+    model.resize_token_embeddings(64)
+    assert logit_width(model) == 64
+    assert logit_width(WithoutCache()) is None
+    assert context_length(WithoutCache()) is None
+
+
+def test_greedy_steps_of_the_real_model_equal_those_of_transformers() -> None:
+    model, tokenizer = real_model()
+    inputs = tokenizer("The capital of France is", return_tensors="pt")
+    expected = model.generate(**inputs, max_new_tokens=6, do_sample=False)[0].tolist()
+    ids = inputs["input_ids"][0].tolist()
+    batch = Forward(model, [ids], pad_token_id=0)
+    logits = batch.prefill()
+    for _ in range(6):
+        ids.append(int(logits.argmax()))
+        logits = batch.step(ids[-1:], [0])
+    assert ids == expected
