@@ -216,7 +216,14 @@ class Source:
             pointer = ref
             dialect = node.dialect
             if isinstance(schema, dict) and id(schema) not in self._by_id:
-                document = resolver.lookup("#").contents
+                try:
+                    document = resolver.lookup("#").contents
+                except TypeError:  # a document of the registry is no schema of its own dialect
+                    raise SchemaError(
+                        f"$ref {ref!r} leads to a document that cannot be read in its dialect",
+                        pointer=node.at("$ref"),
+                        hint="look at boolean schemas, unknown to draft 4, in the registry",
+                    ) from None
                 if isinstance(document, dict) and isinstance(document.get("$schema"), str):
                     dialect = _named_dialect(document["$schema"], f"{pointer}/$schema")
         if isinstance(schema, bool):
