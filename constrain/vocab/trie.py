@@ -76,6 +76,8 @@ class Trie:
     def retargeted(self, ids: Sequence[int]) -> Trie:
         """The same trie for tokens with other ids: token i becomes ids[i]."""
         tokens = np.asarray(ids, np.int32)[self.tokens] if len(ids) else self.tokens
+        # Read-only like those of any other trie: to numba it is another type if it is not.
+        tokens = _read_only(tokens)
         return Trie(self.byte, self.depth, self.end, self.token_start, tokens, self.max_depth)
 
     @property
