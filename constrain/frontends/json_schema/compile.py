@@ -9,6 +9,7 @@ from constrain.algebra.terms import Term
 from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.explain import unsatisfiable
+from constrain.frontends.json_schema.formats import FORMATS
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.read import read_schema
@@ -26,14 +27,15 @@ class SchemaGrammar:
         term: The texts whose value satisfies it.
     """
 
-    def __init__(self, term: Term, source: Source) -> None:
+    def __init__(self, term: Term, source: Source, *, asserts_formats: bool) -> None:
         self.term = term
         self._source = source
+        self._asserts_formats = asserts_formats
 
     @property
     def report(self) -> Sequence[KeywordUse]:
         """What is done with each keyword that can be reached, in the order read."""
-        return tuple(self._source.uses())
+        return tuple(self._source.uses(FORMATS if self._asserts_formats else ()))
 
 
 def from_json_schema(
@@ -65,4 +67,6 @@ def from_json_schema(
         raise unsatisfiable(source.nodes, is_empty)
     if needs_audit(source):
         audit(expr, meaning, emptiness)
-    return SchemaGrammar(Lowering(meaning, emptiness, how).text(expr), source)
+    return SchemaGrammar(
+        Lowering(meaning, emptiness, how).text(expr), source, asserts_formats=asserts
+    )

@@ -12,10 +12,10 @@ A number is split by sign, so only magnitudes remain. A magnitude between two bo
 - in style "any" with an exponent: value = d.ddd * 10^E, so the bounds become a comparison of the
   significant digits, then a range for E.
 
-What is left out in style "any", because no finite state can judge it: an exponent after more than
-`_SPAN` digits before the point (or zeros after it) where the number is constrained; an exponent on
-multiples of anything but a power of ten; on non-multiples within bounds; and on finite sets of
-more than `_SPAN` numbers.
+What is left out in style "any", because no finite state can judge it, or not a small one: an
+exponent after more than `_SPAN` digits before the point (or zeros after it) where the number is
+constrained; an exponent on multiples of a step with a prime factor other than 2 and 5, on
+non-multiples within bounds or of several steps, and on finite sets of more than `_SPAN` numbers.
 
 Cost: a term of O(digits of the bounds); with remainders, states are made as texts reach them.
 """
@@ -692,27 +692,32 @@ def _class(digits: set[int]) -> Term:
 
 def _exponent_forms(m: _Magnitudes) -> Term:
     """Spellings with an exponent, or `EMPTY` where they are left out."""
-    place = None
     if m.step is not None:
-        place = _power_of_ten(m.step)
-        if place is None or m.avoid:
+        unit, place = _unit_and_place(m.step)
+        if m.avoid or not _divides_power_of_ten(unit):
             return EMPTY
-    elif m.avoid:
-        if len(m.avoid) > 1 or m.hi is not None or m.lo > 0:
-            return EMPTY
-        place = _power_of_ten(next(iter(m.avoid)))
-        if place is None:
-            return EMPTY
-    return _Exponents(m, place).start()
+        return _Exponents(m, unit, place).start()
+    if not m.avoid:
+        return _Exponents(m, 1, None).start()
+    unit, place = _unit_and_place(min(m.avoid))
+    if len(m.avoid) > 1 or unit > 1 or m.hi is not None or m.lo > 0:
+        return EMPTY
+    return _Exponents(m, 1, place).start()
 
 
-def _power_of_ten(step: Fraction) -> int | None:
-    """K with step = 10^k, or None."""
+def _unit_and_place(step: Fraction) -> tuple[int, int]:
+    """(u, k) with step = u * 10^k, and 10 does not divide u."""
     decimals = _decimals(step)
-    if decimals:
-        return -decimals if step * 10**decimals == 1 else None
-    text = str(int(step))
-    return len(text) - 1 if text.rstrip("0") == "1" else None
+    digits = str(int(step * 10**decimals))
+    unit = digits.rstrip("0")
+    return int(unit), len(digits) - len(unit) - decimals
+
+
+def _divides_power_of_ten(n: int) -> bool:
+    for prime in (2, 5):
+        while n % prime == 0:
+            n //= prime
+    return n == 1
 
 
 _LESS, _MORE, _TIGHT = range(3)
@@ -732,6 +737,7 @@ class _Mantissa:
         lo: How they compare with the lower bound's.
         hi: How they compare with the upper bound's.
         last: Index of the last digit that is not zero, if places matter; else 0.
+        residue: The digits up to that one as a number, modulo the unit of the step.
         whole: The point was not read.
     """
 
@@ -740,6 +746,7 @@ class _Mantissa:
     lo: int
     hi: int
     last: int
+    residue: int
     whole: bool
 
 
@@ -751,11 +758,12 @@ class _Exponents:
     digit that is not zero, E - last, is at least k; off it, less than k.
     """
 
-    def __init__(self, m: _Magnitudes, place: int | None) -> None:
+    def __init__(self, m: _Magnitudes, unit: int, place: int | None) -> None:
         self._lo = None if m.lo == 0 else _scientific(m.lo)
         self._lo_open = m.lo_open
         self._hi = None if m.hi is None else _scientific(m.hi)
         self._hi_open = m.hi_open
+        self._unit = unit
         self._place = place
         self._on_step = m.step is not None
         bounds = [len(bound[0]) for bound in (self._lo, self._hi) if bound is not None]
@@ -770,9 +778,9 @@ class _Exponents:
         hi = _LESS if self._hi is None else _TIGHT
         zeros: Term = EMPTY
         for shift in range(-_SPAN, 0):
-            first = self._digit_moves(_Mantissa(shift, 0, lo, hi, 0, False))
+            first = self._digit_moves(_Mantissa(shift, 0, lo, hi, 0, 0, False))
             zeros = alt((cat(_ZERO, zeros), first))
-        digits = self._digit_moves(_Mantissa(0, 0, lo, hi, 0, True))
+        digits = self._digit_moves(_Mantissa(0, 0, lo, hi, 0, 0, True))
         return alt((digits, cat(_ZERO, _POINT, zeros)))
 
     def _state(self, at: _Mantissa) -> Term:
@@ -801,13 +809,14 @@ class _Exponents:
         for d in range(1 if at.count == 0 else 0, 10):
             lo = _compare(at.lo, d, at.count, self._lo)
             hi = _compare(at.hi, d, at.count, self._hi)
-            last = at.last
+            last, residue = at.last, at.residue
             if self._place is not None and d:
                 if at.count > self._most_counted:
                     continue
                 last = at.count
+                residue = (residue * 10 ** (last - at.last) + d) % self._unit
             count = self._counted(at.count + 1, lo, hi)
-            term = self._state(_Mantissa(at.shift, count, lo, hi, last, at.whole))
+            term = self._state(_Mantissa(at.shift, count, lo, hi, last, residue, at.whole))
             if term is not EMPTY:
                 groups[term] = groups.get(term, 0) | 1 << (0x30 + d)
         return alt([cat(ByteClass(mask), term) for term, mask in groups.items()])
@@ -835,18 +844,27 @@ class _Exponents:
         if self._place is not None:
             place = self._place + at.last
             if self._on_step:
+                place += self._zeros_needed(at.residue)
                 least = place if least is None else max(least, place)
             else:
                 most = place - 1 if most is None else min(most, place - 1)
         return least, most
+
+    def _zeros_needed(self, residue: int) -> int:
+        """The least n for which the unit divides residue * 10^n."""
+        n = 0
+        while residue % self._unit:
+            residue = residue * 10 % self._unit
+            n += 1
+        return n
 
     def _live(self, at: _Mantissa) -> bool:
         """Whether E has a value now or after more digits.
 
         Tight on the lower bound: its other digits follow, or, if it is open, digits just above
         them. Tight on the upper bound: its other digits follow, or, if it is open and has some,
-        none. Else the digits to come decide nothing, apart from places, which the end of the
-        digits serves best.
+        none. Else the digits to come decide nothing about bounds, but on a step they may make a
+        smaller E possible.
         """
         if at.lo == _TIGHT:
             return True
@@ -854,7 +872,27 @@ class _Exponents:
             if not self._hi_open or at.count < len(self._hi[0]):
                 return True
         least, most = self._range(at)
-        return least is None or most is None or least <= most
+        if least is None or most is None or least <= most:
+            return True
+        return self._on_step and self._more_digits_help(at, most)
+
+    def _more_digits_help(self, at: _Mantissa, most: int) -> bool:
+        """Whether a multiple of the step begins with these digits and has E = `most`.
+
+        With k more digits y the number is (D * 10^k + y) * 10^(t - k) units of the step's place,
+        for D the digits so far and t the places that are left.
+        """
+        assert self._place is not None
+        bounds_only, _ = self._range(replace(at, last=-(10**9), residue=0))
+        places = most - (at.count - 1) - self._place
+        if bounds_only is not None and bounds_only > most:
+            return False
+        digits = at.residue * pow(10, at.count - 1 - at.last, self._unit)
+        for k in range(1, min(places, self._most_counted + 1 - at.count) + 1):
+            divisor = self._unit // math.gcd(self._unit, pow(10, places - k))
+            if -digits * 10**k % divisor < 10**k:
+                return True
+        return False
 
     def _exponent(self, at: _Mantissa) -> Term:
         least, most = self._range(at)

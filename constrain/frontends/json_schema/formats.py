@@ -221,7 +221,9 @@ def _regex() -> str:
     for first, last in ("az", "AZ", "09"):
         ranges += [f"{chr(c)}-[{chr(c)}-{last}]" for c in range(ord(first), ord(last) + 1)]
     member = rf"(?:{'|'.join(ranges)}|[A-Za-z0-9 _,:;=!@#%&~\"'<>`/.*+?$(){{}}|]|{escape})"
-    quantifier = r"(?:(?:[*+?]|\{[0-9]{1,4}(?:,)?\})\??)?"
+    counts = ["[0-9]{1,4},?", "[0-9]{1,2},[1-9][0-9]{2,3}", "[0-9],[1-9][0-9]"]
+    counts += [f"{n},[{n}-9]" for n in range(10)]
+    quantifier = rf"(?:(?:[*+?]|\{{(?:{'|'.join(counts)})\}})\??)?"
     simple = rf"(?:{character}|\.|{escape}|\[\^?{member}+\])"
     inner = f"(?:{simple}{quantifier}|[$^])*"
     for _ in range(3):

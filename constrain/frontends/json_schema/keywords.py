@@ -7,6 +7,7 @@ is in no draft's vocabulary is an annotation too, as the specification says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -66,19 +67,23 @@ class Dialect:
     ref_overrides: bool
 
 
-def is_integer(value: JSON) -> bool:
+def _is_integer(value: JSON) -> bool:
     """A whole number; 2.0 is one."""
     if isinstance(value, Decimal):
         return value.adjusted() < 0x1000 and value == value.to_integral_value()
+    if isinstance(value, float):  # out of a registry
+        return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: JSON) -> bool:
+    if isinstance(value, float):  # out of a registry
+        return math.isfinite(value)
     return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
 
 
 def _is_count(value: JSON) -> bool:
-    return is_integer(value) and value >= 0
+    return _is_integer(value) and value >= 0
 
 
 def _is_schema(value: JSON) -> bool:

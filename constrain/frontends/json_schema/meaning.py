@@ -29,7 +29,7 @@ from constrain.frontends.json_schema.object import KeySet, ObjectShape
 from constrain.frontends.json_schema.object import tidy as tidy_object
 from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.read import JSON, exact
-from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.refs import NEGATING, Node, Source
 from constrain.frontends.json_schema.same import canonical_nodes
 from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
 from constrain.frontends.json_schema.string import ANY_STRING, Language, StringSets, StringShape
@@ -147,7 +147,11 @@ class Meaning:
                 todo += missing
                 continue
             todo.pop()
-            self._made[e] = self._make(e)
+            try:
+                self._made[e] = self._make(e)
+            except GrammarError as error:
+                error.pointer = error.pointer or self._place(e)
+                raise
         return self._made[expr]
 
     def members(self, shape: ObjectShape) -> Members:
@@ -167,6 +171,14 @@ class Meaning:
         if expr not in self._few_values:
             self._few_values[expr] = _few_values(self.shapes(expr))
         return self._few_values[expr]
+
+    def _place(self, expr: Expr) -> str:
+        """Where a complement came from, for messages."""
+        if isinstance(expr.node, Node):
+            for name in expr.node.names:
+                if name in NEGATING:
+                    return expr.node.at(name)
+        return self.first_use(*NEGATING)
 
     def first_use(self, *keywords: str) -> str:
         """The pointer of the first of some keywords, for messages; the root if there is none."""

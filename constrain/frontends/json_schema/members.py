@@ -79,8 +79,8 @@ class Members:
         self.needs: dict[str, frozenset[str]] = {}
         for key, others in shape.needs:
             self.needs[key] = self.needs.get(key, frozenset()) | others
-        keys.update(dict.fromkeys([k for _, others in sorted(shape.needs) for k in sorted(others)]))
-        keys.update(dict.fromkeys(sorted(self.needs)))
+        for key in sorted(self.needs):
+            keys.update(dict.fromkeys((key, *sorted(self.needs[key]))))
         self.names = frozenset(keys)
         self.named: dict[str, Expr] = {}
         self._meets: dict[str, frozenset[int]] = {}

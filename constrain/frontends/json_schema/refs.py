@@ -11,7 +11,7 @@ resolves it, in the registry of the caller. Nothing is ever fetched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -137,13 +137,16 @@ class Source:
         """The node of a subschema, by identity."""
         return self._by_id[id(schema)]
 
-    def uses(self) -> Iterator[KeywordUse]:
-        """What is done with each keyword of the nodes visited."""
+    def uses(self, formats: Container[str]) -> Iterator[KeywordUse]:
+        """What is done with each keyword of the nodes visited.
+
+        Args:
+            formats: The names of the formats that are enforced.
+        """
         for node in self.nodes:
-            for name in node.schema:
-                yield KeywordUse(
-                    node.pointer, name, "enforced" if name in node.names else "annotation"
-                )
+            for name, value in node.schema.items():
+                enforced = name in node.names and (name != "format" or value in formats)
+                yield KeywordUse(node.pointer, name, "enforced" if enforced else "annotation")
 
     def _add(self, node: Node) -> None:
         self._by_id[id(node.schema)] = node
