@@ -263,10 +263,15 @@ class TermStore:
         classes, targets = self._row(state)
         return np.flatnonzero(targets[classes] != DEAD).astype(np.uint8).tobytes()
 
-    def successors(self, state: StateId) -> list[StateId]:
-        """The live states one byte after a live state, each once."""
-        _, targets = self._row(state)
-        return [StateId(s) for s in np.unique(targets).tolist() if s != DEAD]
+    def successors(self, state: StateId) -> dict[StateId, int]:
+        """The live states one byte after a state, each with the number of bytes that lead there."""
+        if self.is_empty(state):
+            return {}
+        classes, targets = self._row(state)
+        after, num_bytes = np.unique(targets[classes], return_counts=True)
+        found = dict(zip(map(StateId, after.tolist()), num_bytes.tolist(), strict=True))
+        found.pop(DEAD, None)
+        return found
 
     def _row(self, state: StateId) -> tuple[Int32Array, Int32Array]:
         """The class of each byte, and the state after each class; made now if it is not there."""

@@ -56,24 +56,32 @@ class Language:
         make: Spells it in an alphabet.
         exact: False if only a part of what the name stands for is in it, so that its complement
             is not known.
+        has_text: Some text is known to be in it.
     """
 
-    __slots__ = ("_make", "_plain", "_terms", "exact", "name")
+    __slots__ = ("_has_text", "_make", "_terms", "exact", "name")
 
-    def __init__(self, name: str, make: Callable[[Alphabet], Term], *, exact: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[Alphabet], Term],
+        *,
+        exact: bool = True,
+        has_text: bool | None = None,
+    ) -> None:
         self.name = name
         self.exact = exact
         self._make = make
         self._terms: dict[int, tuple[Alphabet, Term]] = {}
-        self._plain: bool | None = None
+        self._has_text = has_text
 
     @property
     def plainly_not_empty(self) -> bool:
         """Whether it is seen without search that some text is in the language."""
-        if self._plain is None:
+        if self._has_text is None:
             term = self.term(UTF8)
-            self._plain = term is not EMPTY and not _has_and_not(term)
-        return self._plain
+            self._has_text = term is not EMPTY and not _has_and_not(term)
+        return self._has_text
 
     def term(self, alphabet: Alphabet) -> Term:
         """Every spelling of every text of the language."""
@@ -272,11 +280,8 @@ class StringSets:
             found += sum([n for state, n in level.items() if store.nullable(state)])
             after: dict[StateId, int] = {}
             for state, n in level.items():
-                if store.is_empty(state):
-                    continue
-                for b in store.next_bytes(state):
-                    target = store.advance(state, bytes((b,)))
-                    after[target] = min(after.get(target, 0) + n, limit)
+                for target, num_bytes in store.successors(state).items():
+                    after[target] = min(after.get(target, 0) + n * num_bytes, limit)
             level = after
             steps += len(level)
             self._limits.check("max_emptiness_states", steps, "counting the keys of an object")
