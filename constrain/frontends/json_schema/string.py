@@ -147,6 +147,7 @@ class StringSets:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._store: TermStore | None = None
+        self._counts: dict[StringShape, tuple[int, int]] = {}
         self._starts: dict[Language, StateId] = {}
         self._empty: dict[StringShape, bool] = {}
         self._unions: dict[frozenset[StringShape], Language] = {}
@@ -273,6 +274,13 @@ class StringSets:
             if shape.hi == 0 or (shape.hi is not None and shape.hi < shape.lo):
                 return min(int(shape.hi >= shape.lo and "" not in shape.out), limit)
             return limit
+        counted = self._counts.get(shape)
+        if counted is None or counted[0] < limit:
+            counted = self._counts[shape] = limit, self._count_states(shape, limit)
+        return min(counted[1], limit)
+
+    def _count_states(self, shape: StringShape, limit: int) -> int:
+        """How many strings there are, shortest first, until there are `limit`."""
         store = self._ready()
         level = {store.intern(shape_term(shape, UTF8)): 1}
         found = steps = 0
