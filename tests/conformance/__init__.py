@@ -1,1 +1,1 @@
-"""Suites and corpora of others, against a ratchet that only moves up."""
+"""Corpora of others, through masks and tokens."""
