@@ -1,4 +1,29 @@
-"""JSON Schema to terms, exactly."""
+"""JSON Schema to terms, exactly.
+
+In: a schema (Python data, or JSON text) of draft 4 to 2020-12, and a style. Out: a term, the JSON
+texts whose value satisfies the schema, and a report of what was done with each keyword. Decided
+here: what every keyword means, which schemas have a value at all, how values are written. What
+cannot be honoured exactly raises `UnsupportedFeatureError` with a JSON pointer. Not decided here:
+what a pattern matches (`frontends.regex`), which tokens spell which bytes (`vocab`, `automaton`).
+
+    >>> grammar = from_json_schema({"type": "array", "items": {"minimum": 3}, "maxItems": 2})
+    >>> grammar.report[0]
+    KeywordUse(pointer='#', keyword='type', use='enforced')
+
+A schema is a set of JSON values, and every keyword is a set operation; texts come last. Within one
+kind of value a set is a union of shapes, closed under and, or, not. Property values and items are
+expressions over schema nodes, expanded when asked for; which of them have a value is the least
+fixpoint over the shapes.
+
+Read in this order:
+what comes in: `read` (text and Python data), `keywords` (the support table), `refs` (nodes and
+references), `same`; sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
+what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `meaning`, `plain_sight`;
+what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);
+texts: `style`, `text`, `tries`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
+`lower`, `lower_array`, `lower_object`; and what they cannot say: `refusals`, `audit`. `compile` is
+the whole way.
+"""
 
 from __future__ import annotations
 

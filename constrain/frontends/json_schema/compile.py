@@ -1,4 +1,4 @@
-"""The whole way from a schema to a term."""
+"""The whole way from a schema to a term, in one function."""
 
 from __future__ import annotations
 
@@ -47,7 +47,31 @@ def from_json_schema(
     format: str = "assert",
     limits: Limits = DEFAULT_LIMITS,
 ) -> SchemaGrammar:
-    """The JSON texts whose value satisfies a schema."""
+    """The JSON texts whose value satisfies a schema.
+
+    Args:
+        schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly). It
+            is copied.
+        style: "canonical", "any" or a `JSONStyle`.
+        dialect: "draft4", "draft6", "draft7", "draft2019-09" or "draft2020-12"; None takes it from
+            `$schema`, else the last.
+        registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
+            fetched.
+        format: "assert": `format` is enforced where its name is known. "annotate": it says nothing.
+        limits: Budgets.
+
+    Raises:
+        SchemaError: It is not a valid schema.
+        RegexSyntaxError: A pattern of it does not parse.
+        UnsupportedFeatureError: Something cannot be honoured exactly; the error has its JSON
+            pointer.
+        UnsatisfiableError: No value satisfies it; the error names the keywords that collide.
+        LimitExceededError: It, or what its keywords multiply to, is larger than the limits allow.
+
+    Cost: one pass over what can be reached; then what the root needs. Subschemas are looked at
+        when a
+    text gets there, except below keywords that need complements (`not`, `oneOf`, `if`, ...).
+    """
     how = resolve_style(style)
     if format not in ("assert", "annotate"):
         raise ValueError(f"format must be 'assert' or 'annotate', not {format!r}")

@@ -261,4 +261,6 @@ FORMATS: Final[dict[str, Callable[[Alphabet], Term]]] = {
 def format_language(name: str) -> Language | None:
     """The strings of a format, or None for a name that says nothing."""
     make = FORMATS.get(name)
-    return None if make is None else Language(f"format {name!r}", make, exact=name not in SUBSETS)
+    if make is None:
+        return None
+    return Language(f"format {name!r}", make, exact=name not in SUBSETS, has_text=True)

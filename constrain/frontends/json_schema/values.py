@@ -4,9 +4,8 @@ Arrays and objects are kept once each, so comparing two of them is comparing ide
 deep they are.
 
     >>> keep = Values()
-    >>> a, b = (keep.freeze(v, "#") for v in ([1, {"x": True, "y": None}], [1.0, {"y": None, "x":
-    True}]))
-    >>> a is b
+    >>> a = keep.freeze([1, {"x": True, "y": None}], "#")
+    >>> a is keep.freeze([1.0, {"y": None, "x": True}], "#")
     True
 """
 

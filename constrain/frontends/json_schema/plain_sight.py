@@ -1,0 +1,60 @@
+"""Seeing that two branches of a `oneOf` cannot both hold.
+
+Nearly always the branches want different constants under one key, or one forbids what the other
+requires. Then "exactly one" is just "one of them", and no complement is needed. This looks at
+required members and items, a few levels deep; what it does not see costs time, never exactness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
+from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.shapes import ShapeSet
+
+__all__ = ["PlainSight"]
+
+_PROBE_DEPTH: Final = 2
+"""Levels of members that are looked at to see that two branches of a `oneOf` are disjoint."""
+
+
+_MOST_ITEMS: Final = 8
+"""Items of an array that are looked at."""
+
+
+class PlainSight:
+    """Sees that some sets are empty.
+
+    Args:
+        shapes: The set of an expression. It may ask this object again; the depth is bounded here.
+    """
+
+    def __init__(self, shapes: Callable[[Expr], ShapeSet]) -> None:
+        self._shapes = shapes
+        self._depth = 0
+
+    def is_empty(self, values: ShapeSet) -> bool:
+        """Whether it is plain that no value is in the set. May miss it."""
+        if values.null or values.booleans or values.numbers or values.strings:
+            return False
+        return all(map(self._array, values.arrays)) and all(map(self._object, values.objects))
+
+    def _array(self, shape: ArrayShape) -> bool:
+        return any(self._expr(shape.item(i)) for i in range(min(shape.lo, _MOST_ITEMS)))
+
+    def _object(self, shape: ObjectShape) -> bool:
+        return any(self._expr(shape.named.get(key, TRUE)) for key in shape.required)
+
+    def _expr(self, expr: Expr) -> bool:
+        if expr is FALSE or expr.op != "and":
+            return expr is FALSE
+        if self._depth >= _PROBE_DEPTH:
+            return False
+        self._depth += 1
+        try:
+            return self.is_empty(self._shapes(expr))
+        finally:
+            self._depth -= 1
