@@ -1,4 +1,4 @@
-"""Real schemas, masks and tokens: every random walk ends, in a text that `jsonschema` finds valid."""
+"""Real schemas, masks and tokens: each random walk ends in a text that `jsonschema` finds valid."""
 
 from __future__ import annotations
 
