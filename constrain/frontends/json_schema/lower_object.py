@@ -4,7 +4,7 @@ A state is which members can still come, which obligations are not met yet, and 
 there were as far as it matters. In declared order the members left are those from an index on; in
 any order they are a set of bits, and only the sets that texts reach are made, never all 2^n. Keys
 that the schema names are excluded from the others, in every spelling, so they cannot come twice.
-Other keys can, see `check`.
+Other keys can, see `refusals`.
 """
 
 from __future__ import annotations

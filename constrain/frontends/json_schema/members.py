@@ -94,6 +94,7 @@ class Members:
                     [i for i, o in enumerate(self.obligations) if self._has(o.keys, key)]
                 )
         self.regions = self._cut(shape)
+        self._impossible = not self.required <= self.named.keys()
 
     def meets(self, key: str) -> frozenset[int]:
         """The obligations that the member of a named key can meet."""
@@ -157,6 +158,8 @@ class Members:
             count: Members so far.
             has_value: Whether an expression has a value.
         """
+        if self._impossible:
+            return False
         possible = {k for k in left if k in self.named and has_value(self.named[k])}
         self._drop_helpless(possible, used)
         needed = self.closure([*used, *[k for k in left if k in self.required]]) - used

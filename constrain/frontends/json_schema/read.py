@@ -56,17 +56,21 @@ _MAYBE_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
 def _refuse_surrogates(value: JSON) -> None:
     """Raise if a string or key has half a surrogate pair: no text has one."""
     todo: list[tuple[JSON, str]] = [(value, "#")]
     for v, pointer in todo:
-        if isinstance(v, str) and _SURROGATE.search(v):
+        if isinstance(v, str) and _has_surrogate(v):
             raise SchemaError(
                 "a string with half a surrogate pair, which is no text", pointer=pointer
             )
         if isinstance(v, dict):
             for key, part in v.items():
-                if _SURROGATE.search(key):
+                if _has_surrogate(key):
                     raise SchemaError(
                         f"the key {key!r} has half a surrogate pair, which is no text",
                         pointer=pointer,
@@ -282,7 +286,7 @@ def _copy(schema: object, limits: Limits) -> JSON:
         for key, value in items:
             if isinstance(value, str):
                 new: JSON = str.__str__(value)
-                suspicious = suspicious or not value.isascii()
+                suspicious = suspicious or _has_surrogate(value)
             elif isinstance(value, dict):
                 new = {}
                 todo.append((value, new, depth + 1))
@@ -299,7 +303,7 @@ def _copy(schema: object, limits: Limits) -> JSON:
                 copy.append(new)
             elif isinstance(key, str):
                 copy[str.__str__(key)] = new
-                suspicious = suspicious or not key.isascii()
+                suspicious = suspicious or _has_surrogate(key)
             else:
                 _refuse(schema, key)
     if suspicious:

@@ -152,6 +152,92 @@ class TestExprs:
         assert not implies(table.finite(("1", "2")), table.finite(("2",)).dual)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "required": ["ab"],
+            "patternProperties": {"^a": False},
+            "not": {"propertyNames": {"pattern": "a"}},
+        },
+        {
+            "required": ["ab"],
+            "patternProperties": {"^a": False},
+            "minProperties": 2,
+            "maxProperties": 3,
+        },
+        {"minProperties": 3, "properties": {"a": {}, "b": {}}, "additionalProperties": False},
+        {"minProperties": 2, "properties": {"a": {}, "b": False}, "additionalProperties": False},
+        {"minProperties": 1, "propertyNames": False},
+        {
+            "properties": {"a": {}, "b": {}},
+            "additionalProperties": False,
+            "dependentRequired": {"a": ["b"], "b": ["a"]},
+            "minProperties": 1,
+            "maxProperties": 1,
+        },
+        {
+            "dependentRequired": {"a": ["b"], "b": ["c"]},
+            "required": ["a"],
+            "properties": {"c": False},
+        },
+        {"not": {"properties": {"a": True}}},
+        {"not": {"patternProperties": {"^a": {}}}},
+        {"items": {"enum": [1]}, "contains": {"const": 1}, "maxContains": 1, "minItems": 2},
+        {
+            "prefixItems": [{"const": 1}],
+            "items": {"const": 2},
+            "contains": {"const": 1},
+            "minContains": 2,
+        },
+    ],
+)
+def test_empty_shapes(schema: Any) -> None:
+    kind = "array" if "items" in schema else "object"
+    with pytest.raises(UnsatisfiableError):
+        Texts({"type": kind, **schema})
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        (
+            {
+                "properties": {"a": {}, "b": {}, "c": {}},
+                "additionalProperties": False,
+                "dependentRequired": {"a": ["b"], "b": ["a"]},
+                "minProperties": 1,
+                "maxProperties": 2,
+            },
+            ['{"c":1}', '{"a":1,"b":2}', '{"b":1,"a":2}'],
+            ["{}", '{"a":1}', '{"a":1,"c":2}', '{"a":1,"b":2,"c":3}'],
+        ),
+        (
+            {"dependentRequired": {"a": ["b"], "b": ["c"]}},
+            ['{"c":1}', '{"b":1,"c":2}', '{"c":1,"a":2,"b":3}', '{"d":1}'],
+            ['{"a":1}', '{"a":1,"b":2}', '{"a":1,"c":2}', '{"b":1}'],
+        ),
+        (
+            {"not": {"propertyNames": {"pattern": "^a"}}, "maxProperties": 2},
+            ['{"b":1}', '{"a":1,"b":2}', '{"b":1,"a":2}'],
+            ["{}", '{"a":1}', '{"a":1,"ab":2}', '{"a":1,"ab":2,"b":3}'],
+        ),
+        (
+            {
+                "properties": {"a": {"type": "null"}},
+                "not": {"properties": {"a": {}, "b": {"const": 1}}},
+            },
+            ['{"b":2}', '{"a":null,"b":null}', '{"b":2,"c":1}'],
+            ["{}", '{"a":null}', '{"b":1}', '{"a":1,"b":2}'],
+        ),
+    ],
+)
+def test_obligations(schema: Any, good: list[str], bad: list[str]) -> None:
+    texts = Texts({"type": "object", **schema}, style="any")
+    assert [t for t in good if not texts.accepts(t)] == []
+    assert [t for t in bad if texts.accepts(t)] == []
+
+
 def test_distinct_items_are_matched() -> None:
     schema = {
         "type": "array",
