@@ -16,7 +16,7 @@ Not thread-safe: whoever shares a store holds its `lock` around every call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NewType
 
 import numpy as np
@@ -67,6 +67,9 @@ _SECTIONS: Final = (
     (lay.RULE_BODY, "rules", 1),
     (lay.WORK, "work", 1),
     (lay.FRAMES, "frames", 1),
+    (lay.COVER_MARK, "nodes", 1),
+    (lay.COVER_QUEUE, "nodes", 1),
+    (lay.COVER_WITH, "nodes", 1),
 )
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
@@ -97,7 +100,7 @@ class TermStore:
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
         self._interned: dict[t.Term, StateId] = {}
-        self.arena: Int32Array = self._empty_arena()
+        self.arena: Int32Array = self._empty_arena(self._capacity)
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
         self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
 
@@ -337,13 +340,13 @@ class TermStore:
     def _section(self, section: int) -> Int32Array:
         return self.arena[self.arena[section] : self.arena[section + 1]]
 
-    def _empty_arena(self) -> Int32Array:
-        sizes = [self._capacity[what] * slots for _, what, slots in _SECTIONS]
+    def _empty_arena(self, capacity: Mapping[str, int]) -> Int32Array:
+        sizes = [capacity[what] * slots for _, what, slots in _SECTIONS]
         offsets = np.cumsum([lay.HEAD, *sizes])
         if offsets[-1] > lay.INFINITE:
             raise LimitExceededError(
                 "max_terms",
-                given=self._capacity["nodes"],
+                given=capacity["nodes"],
                 allowed=self._limits.max_terms,
                 where="a grammar whose arena passes 8 GiB",
             )
@@ -352,17 +355,22 @@ class TermStore:
         return arena
 
     def _grow(self, what: str, needed: int) -> None:
-        """Make room for at least `needed` of something; ids and offsets within sections stay."""
+        """Make room for at least `needed` of something; ids and offsets within sections stay.
+
+        The new arena takes the old one's place when it is whole: others read it without the lock,
+        and an exception on the way (a signal, no memory) leaves the old one.
+        """
         if what == "nodes":
             self._limits.check("max_terms", needed, "a grammar")
-        capacity = self._capacity[what] * 2
-        while capacity < needed:
-            capacity *= 2
-        self._capacity[what] = capacity
-        small, self.arena = self.arena, self._empty_arena()
-        self.arena[: lay.OFFSETS] = small[: lay.OFFSETS]
+        capacity = {**self._capacity, what: self._capacity[what] * 2}
+        while capacity[what] < needed:
+            capacity[what] *= 2
+        small, large = self.arena, self._empty_arena(capacity)
+        large[: lay.OFFSETS] = small[: lay.OFFSETS]
         for section, _, _ in _SECTIONS:
             values = small[small[section] : small[section + 1]]
-            self._section(section)[: len(values)] = values
+            at = large[section]
+            large[at : at + len(values)] = values
         if what in ("nodes", "classes", "partitions"):
-            build(self.arena, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
+            build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
+        self._capacity, self.arena = capacity, large

@@ -152,3 +152,25 @@ def test_the_slice_is_what_the_walk_of_plain_text_allows():
         assert allowed == begins | set(vocab.eos_token_ids)
         texts = {i for i, text in enumerate(vocab.token_bytes) if text}
         assert set(plain.others.tokens.tolist()) == texts - begins
+
+
+def test_a_search_for_emptiness_does_not_disturb_the_cover():
+    # Both keep a queue. With one in common, states that forbid a text were taken to let it through.
+    def regex(pattern):
+        return Grammar.from_regex(pattern)
+
+    text = regex(r'[^"\\\x00-\x1f]*')
+    core = text & ~(
+        regex(r"ac(| p?|!q?|#r?)")
+        | regex(r"b[\s\S]*[^0-9][\s\S]*")
+        | regex(r"wb[\s\S]*[^0-9][\s\S]*")
+    )
+    other = text & ~regex(r"[\s\S]*ab[^k][^m]{3}cd[\s\S]*")
+    vocab = Vocabulary([*(bytes([b]) for b in range(256)), b"bx", b"b1", b"axy", None], [259])
+    automaton = Automaton((regex("0") + other) | (regex("1") + core), vocab, Limits())
+    state = automaton.after_bytes(automaton.start, b"0")
+    for letter in b"abcdefg" * 20:  # the arena grows, so that no growth restarts the cover
+        state = automaton.after_bytes(state, bytes([letter]))
+    for prefix in (b"1", b"1w", b"1a", b"1ac", b"1b", b"1wb"):
+        state = automaton.after_bytes(automaton.start, prefix)
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), prefix

@@ -25,7 +25,6 @@ NUM_POOL = 3
 NUM_CLASSES = 4
 NUM_PARTITIONS = 5
 NUM_TARGETS = 6
-NUM_RULES = 7
 EPOCH = 8
 EMPTINESS_LIMIT = 9
 REACHED = 10
@@ -80,7 +79,12 @@ WORK = OFFSETS + 13
 """scratch stack"""
 FRAMES = OFFSETS + 14
 """scratch stack of suspended unions"""
-NUM_SECTIONS = 15
+COVER_MARK = OFFSETS + 15
+"""[N] like MARK, for `kernels/walk/cover.py`, which searches for emptiness on its way"""
+COVER_QUEUE = OFFSETS + 16
+"""[N] states in the order found there"""
+COVER_WITH = OFFSETS + 17
+"""[N] the slice's state that a state was met with"""
 
 # Values of STATUS.
 OK = 0

@@ -16,16 +16,16 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
+    COVER_MARK,
+    COVER_QUEUE,
+    COVER_WITH,
     COVERS,
     COVERS_NOT,
     EMPTY_ID,
     EPOCH,
     FLAGS,
-    MARK,
     NODE,
-    PARENT,
     PARTITIONS,
-    QUEUE,
     ROW_OFFSET,
     ROW_PARTITION,
     TARGETS,
@@ -42,20 +42,20 @@ walk.
 def covers(A, state, slice_start):
     """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing.
 
-    QUEUE holds the states of the pairs, PARENT[state] the slice's state that it was met with.
+    COVER_QUEUE holds the states of the pairs, COVER_WITH the slice's state that each was met with.
     """
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
     epoch = A[EPOCH] + 1
     A[EPOCH] = epoch
-    A[A[QUEUE]] = state
-    A[A[MARK] + state] = epoch
-    A[A[PARENT] + state] = slice_start
+    A[A[COVER_QUEUE]] = state
+    A[A[COVER_MARK] + state] = epoch
+    A[A[COVER_WITH] + state] = slice_start
     found = 1
     at = 0
     while at < found:
-        s = np.int64(A[A[QUEUE] + at])
-        u = np.int64(A[A[PARENT] + s])
+        s = np.int64(A[A[COVER_QUEUE] + at])
+        u = np.int64(A[A[COVER_WITH] + s])
         at += 1
         if not resolve(A, s, 0) or not resolve(A, u, 0):
             return False
@@ -73,22 +73,22 @@ def covers(A, state, slice_start):
             ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
             fails = ts == EMPTY_ID
             if not fails:
-                if A[A[MARK] + ts] == epoch:
+                if A[A[COVER_MARK] + ts] == epoch:
                     # Met with another state of the slice: rare, and no is always safe.
-                    fails = A[A[PARENT] + ts] != tu
+                    fails = A[A[COVER_WITH] + ts] != tu
                     if not fails:
                         continue
                 elif tu == slice_start and A[NODE * ts + FLAGS] & COVERS:
                     continue
-            if fails or found >= min(MAX_PAIRS, size_of(A, QUEUE)):
+            if fails or found >= min(MAX_PAIRS, size_of(A, COVER_QUEUE)):
                 A[NODE * state + FLAGS] |= COVERS_NOT
                 return True
-            A[A[MARK] + ts] = epoch
-            A[A[PARENT] + ts] = tu
-            A[A[QUEUE] + found] = ts
+            A[A[COVER_MARK] + ts] = epoch
+            A[A[COVER_WITH] + ts] = tu
+            A[A[COVER_QUEUE] + found] = ts
             found += 1
     for i in range(found):
-        s = np.int64(A[A[QUEUE] + i])
-        if A[A[PARENT] + s] == slice_start:
+        s = np.int64(A[A[COVER_QUEUE] + i])
+        if A[A[COVER_WITH] + s] == slice_start:
             A[NODE * s + FLAGS] |= COVERS
     return True
