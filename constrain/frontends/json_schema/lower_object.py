@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, literal, repeat
-from constrain.frontends.json_schema.expr import Expr
+from constrain.frontends.json_schema.expr import Expr, implies
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
@@ -217,20 +217,23 @@ class _Members:
         count = self._counted(state.members)
         if count is None:
             return []
-        useful = sorted(state.pending & meets)
+        obligations, table = self._members.obligations, self._members.table
+        useful = state.pending & meets
+        # Those that any such member meets are met; the others are a choice.
+        met = frozenset([i for i in useful if implies(value, obligations[i].value)])
+        choices = sorted(useful - met)
         self._members.limits.check(
             "max_source_nodes",
-            2 ** len(useful) * _WAY_CHARGE,
+            2 ** len(choices) * _WAY_CHARGE,
             "the ways in which one member meets obligations",
         )
         ways = []
-        for size in range(len(useful) + 1):
-            for chosen in combinations(useful, size):
-                table = self._members.table
-                wanted = [self._members.obligations[i].value for i in chosen]
-                expr = table.all_of([value, *wanted])
-                used = state.used | {key} if key in self._related else state.used
-                after = _State(left, state.pending - set(chosen), count, False, used)
+        used = state.used | {key} if key in self._related else state.used
+        for size in range(len(choices) + 1):
+            for chosen in combinations(choices, size):
+                expr = table.all_of([value, *[obligations[i].value for i in chosen]])
+                pending = state.pending - met - set(chosen)
+                after = _State(left, pending, count, False, used)
                 if self._has_value(expr) and self._can_finish(after):
                     ways.append(cat(self._member(key, expr), self._after(after)))
         return ways

@@ -90,7 +90,7 @@ def _keywords(draw: Any, table: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def schemas(*, combinators: bool) -> Any:
-    """Schemas of draft 2020-12 without references; with `combinators` also `not`, `oneOf` and the like."""
+    """Schemas of draft 2020-12 without references; `combinators`: with `not`, `oneOf` and so on."""
     leaf = st.one_of(st.booleans(), _keywords(CORE, 2))
 
     def grow(inner: Any) -> Any:

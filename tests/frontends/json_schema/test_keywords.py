@@ -1,4 +1,4 @@
-"""Every keyword by itself: texts that fit, near misses, and values of other kinds, in style "any"."""
+"""Every keyword by itself: texts that fit, near misses, and values of other kinds."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CASES: list[tuple[Any, list[str], list[str]]] = [
     ({"allOf": [{"minimum": 2}, {"maximum": 3}]}, ["2", "3", "2.5"], ["1", "4"]),
     ({"oneOf": [{"multipleOf": 2}, {"multipleOf": 3}]}, ["2", "3", "9"], ["6", "0", "1", "null"]),
     ({"not": {"type": "string"}}, ["1", "{}"], ['""']),
-    ({"not": {"required": ["a"]}}, ['{"b":1}', "1"] if False else ['{"b":1}'], ['{"a":1}']),
+    ({"not": {"required": ["a"]}}, ['{"b":1}'], ['{"a":1}', "1"]),
     (
         {"if": {"minimum": 5}, "then": {"multipleOf": 5}, "else": {"multipleOf": 2}},
         ["5", "4"],

@@ -14,15 +14,14 @@ pytestmark = requires_shared
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_required_tests(draft: str) -> None:
-    """The ratchet moves one way: worse fails, better is committed with the change that made it better."""
+    """The ratchet moves one way: worse fails, better is committed with the change."""
     expected = json.loads(RATCHET.read_text(encoding="utf-8"))[draft]
     assert set(expected["counts"]) <= {"correct", "refused"}
     assert summary(draft) == expected
 
 
-OPTIONAL_LEFT_OUT = {
-    "content: ": "contentMediaType and contentEncoding are annotations since draft 2019-09, here always",
-}
+OPTIONAL_LEFT_OUT = ("content: ",)
+"""`contentMediaType` and `contentEncoding` are annotations since draft 2019-09; here always."""
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
@@ -30,8 +29,7 @@ def test_optional_tests(draft: str) -> None:
     wrong = [
         v
         for v in verdicts(draft, "optional/*.json", format="annotate")
-        if v.outcome not in ("correct", "refused")
-        and not v.case.startswith(tuple(OPTIONAL_LEFT_OUT))
+        if v.outcome not in ("correct", "refused") and not v.case.startswith(OPTIONAL_LEFT_OUT)
     ]
     assert wrong == []
 

@@ -1,4 +1,4 @@
-"""Real schemas and their instances: no wrong verdict, no dead end, no text that does not validate."""
+"""Real schemas and their instances: no wrong verdict, no dead end, no text that is not JSON."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_verdicts_on_instances() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_texts_of_real_schemas(seed: int) -> None:
-    """Every walk ends (`draw` fails at a dead end), is strict JSON, and is in the style "any" too."""
+    """Every walk ends (`draw` fails at a dead end), is strict JSON, and is in style "any" too."""
     rng = random.Random(seed)
     drawn = 0
     for row in sample(seed, 25):

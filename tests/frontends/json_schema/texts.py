@@ -28,7 +28,7 @@ class Texts:
         return state != DEAD and self.store.nullable(state)
 
     def shortest_end(self, state: int, budget: int = 20_000) -> bytes | None:
-        """The shortest text that completes `state`; None past the budget. A dead end is an error."""
+        """The shortest text that completes `state`, None past the budget. Fails at a dead end."""
         if self.store.nullable(state):
             return b""
         came_from: dict[int, tuple[int, int]] = {}
@@ -54,7 +54,7 @@ class Texts:
         raise AssertionError("dead end: nothing can complete the text")
 
     def draw(self, rng: random.Random, steps: int) -> bytes | None:
-        """A random text: up to `steps` random bytes, then the shortest end; None past the budget."""
+        """A random text: up to `steps` random bytes, then the shortest end; None past a budget."""
         out, state = b"", self.start
         for _ in range(steps):
             allowed = self.store.next_bytes(state)
@@ -94,7 +94,7 @@ def strict_loads(text: str | bytes) -> Any:
 
 
 def exact(value: Any) -> Any:
-    """The same with decimals for floats, and integers for whole ones, so that validators are exact."""
+    """The same with decimals for floats and integers for whole ones: validators are exact then."""
     if isinstance(value, float):
         value = Decimal(repr(value))
     if isinstance(value, Decimal):
