@@ -30,9 +30,11 @@ _STAGES: dict[Stage, str] = {
     "wait": "Waiting for another process that fetches the model",
     "download": "Downloading the model",
     "verify": "Checking it",
+    "import": "Loading torch and transformers",
     "convert": "Converting it",
     "load": "Loading the model",
-    "kernels": "Compiling kernels (once)",
+    "kernels": "Loading kernels",
+    "compile": "Compiling kernels (once)",
 }
 _IN_BYTES = ("download", "verify")
 
@@ -100,7 +102,7 @@ def _columns(stage: Stage, total: int | None) -> list[ProgressColumn]:
     """Choose what a bar shows: an amount where there is one to count."""
     columns: list[ProgressColumn] = [
         SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description:<26}"),
+        TextColumn("{task.description:<30}"),
         BarColumn(bar_width=30),
     ]
     if stage in _IN_BYTES:

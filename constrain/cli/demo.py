@@ -13,7 +13,7 @@ from rich.text import Text
 
 import constrain
 from constrain.cli.console import output, say
-from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
+from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, compile_kernels, load
 from constrain.generation import MODEL_NAME, GenerationResult
 from constrain.generation.packages import require
 
@@ -67,6 +67,7 @@ def demo(
 ) -> None:
     """Let a small model write JSON under a schema on the CPU, check it, and print what it cost."""
     validator = require("jsonschema", "checking the result").Draft202012Validator(SCHEMA)
+    compiling_s = compile_kernels()
     grammar = constrain.Grammar.from_json_schema(SCHEMA)
     loaded = load(model, threads)
     console = output()
@@ -88,7 +89,7 @@ def demo(
     sys.stdout.write("\n")
     result = stream.result
     _show_verdict(console, result, validator)
-    _show_cost(console, result, loaded.kernels_s)
+    _show_cost(console, result, compiling_s + loaded.kernels_s)
     if result.finish_reason != "stop":
         raise typer.Exit(1)
 

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 
 from constrain.cli.console import progress_bars
-from constrain.generation import load_model, warmup_kernels
+from constrain.generation import kernels_are_kept, load_model, warmup_kernels
 from constrain.generation.interfaces import Model, Tokenizer
 from constrain.generation.packages import require
 from constrain.generation.prompt import Prompt
 
-__all__ = ["LoadedModel", "ModelOption", "ThreadsOption", "chat_or_text", "load"]
+__all__ = ["LoadedModel", "ModelOption", "ThreadsOption", "chat_or_text", "compile_kernels", "load"]
 
 ModelOption = Annotated[
     str | None, typer.Option(metavar="PATH", help="A model folder; the fetched model if absent.")
@@ -33,6 +33,22 @@ class LoadedModel:
     tokenizer: Tokenizer
     kernels_s: float
     """How long the kernels took to load or compile."""
+
+
+def compile_kernels() -> float:
+    """Compile the kernels with progress on standard error, where none are kept on disk.
+
+    A grammar needs kernels, so this comes before one is read. Nothing is drawn and nothing is
+    loaded where they are kept.
+
+    Returns:
+        How long it took, in seconds.
+    """
+    started = time.perf_counter()
+    if not kernels_are_kept():
+        with progress_bars() as progress:
+            warmup_kernels(progress)
+    return time.perf_counter() - started
 
 
 def load(path: str | None, threads: int | None) -> LoadedModel:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import constrain
+from constrain.cli.loading import compile_kernels
 
 __all__ = ["RegexOption", "SchemaOption", "Style", "read_bytes", "read_grammar"]
 
@@ -32,7 +33,7 @@ RegexOption = Annotated[
 
 
 def read_grammar(schema: str | None, regex: str | None, style: Style) -> constrain.Grammar:
-    """Make the grammar that the options name.
+    """Make the grammar that the options name, after kernels that no cache holds are compiled.
 
     Raises:
         typer.BadParameter: Neither or both are given, or the file cannot be read.
@@ -40,6 +41,7 @@ def read_grammar(schema: str | None, regex: str | None, style: Style) -> constra
     """
     if (schema is None) == (regex is None):
         raise typer.BadParameter("give one of --schema FILE and --regex PATTERN")
+    compile_kernels()
     if regex is not None:
         return constrain.Grammar.from_regex(regex)
     assert schema is not None

@@ -15,7 +15,7 @@ this room is cheap.
 from __future__ import annotations
 
 from constrain.generation.generate import generate
-from constrain.generation.kernels import warmup_kernels
+from constrain.generation.kernels import kernels_are_kept, warmup_kernels
 from constrain.generation.load import load_model
 from constrain.generation.progress import Progress
 from constrain.generation.result import GenerationResult, GenerationTimings
@@ -31,6 +31,7 @@ __all__ = [
     "TextStream",
     "fetch_model",
     "generate",
+    "kernels_are_kept",
     "load_model",
     "warmup_kernels",
 ]

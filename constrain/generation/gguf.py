@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import ModelError
-from constrain.generation.packages import require
+from constrain.generation.packages import import_packages, require
 from constrain.generation.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def convert(source: Path, folder: Path, progress: Progress = silent) -> None:
             tokenizer.
         BackendUnavailableError: `gguf`, `torch` or `safetensors` is missing.
     """
+    import_packages(("torch",), "converting a model", progress)
     gguf = require("gguf", "reading a GGUF file")
     torch = require("torch", "converting a model")
     save_file = require("safetensors.torch", "converting a model").save_file

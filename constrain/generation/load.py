@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from constrain.errors import ModelError
-from constrain.generation.packages import check_installed, require
+from constrain.generation.packages import check_installed, import_packages, require
 from constrain.generation.progress import Progress, silent
 from constrain.generation.store import fetch_model
 
@@ -22,7 +22,7 @@ def load_model(
     Args:
         path: A folder that `save_pretrained` wrote; None for the model of `fetch_model`, fetched if
             need be.
-        progress: Told "load", and what `fetch_model` tells.
+        progress: Told "import", "load", and what `fetch_model` tells.
         device: Where the weights go. On "cpu" they are float32 (there the fastest), elsewhere as
             stored.
 
@@ -35,7 +35,9 @@ def load_model(
         BackendUnavailableError: `torch` or `transformers` is missing.
     """
     check_installed(("transformers", "torch"), "loading a model")
-    folder = fetch_model(progress) if path is None else _model_folder(Path(path))
+    given = None if path is None else _model_folder(Path(path))
+    import_packages(("torch", "transformers"), "loading a model", progress)
+    folder = fetch_model(progress) if given is None else given
     progress("load", 0, 1)
     transformers = require("transformers", "loading a model")
     torch = require("torch", "loading a model")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Iterable
 
 from constrain.errors import BackendUnavailableError
 from constrain.generation.interfaces import Module
+from constrain.generation.progress import Progress
 
-__all__ = ["check_installed", "require"]
+__all__ = ["check_installed", "import_packages", "require"]
 
 _EXTRAS = {"torch": "torch", "transformers": "transformers"}
 
@@ -39,6 +41,26 @@ def check_installed(packages: Iterable[str], needed_for: str) -> None:
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise _missing(package, needed_for)
+
+
+def import_packages(packages: Iterable[str], needed_for: str, progress: Progress) -> None:
+    """Import what takes seconds to import, as a step of its own.
+
+    Args:
+        packages: Names of packages.
+        needed_for: As in `require`.
+        progress: Told "import", unless all are imported already.
+
+    Raises:
+        BackendUnavailableError: As in `require`.
+    """
+    missing = [package for package in packages if package not in sys.modules]
+    if not missing:
+        return
+    progress("import", 0, 1)
+    for package in missing:
+        require(package, needed_for)
+    progress("import", 1, 1)
 
 
 def _missing(module: str, needed_for: str) -> BackendUnavailableError:

@@ -6,8 +6,12 @@ from typing import Literal, Protocol
 
 __all__ = ["Progress", "Stage", "silent"]
 
-Stage = Literal["wait", "download", "verify", "convert", "load", "kernels"]
-"""What is being done; "wait" is for another process that fetches."""
+Stage = Literal["wait", "download", "verify", "import", "convert", "load", "kernels", "compile"]
+"""What is being done.
+
+"wait" is for another process that fetches; "import" is torch and transformers; "kernels" loads
+kernels that are kept on disk, "compile" makes them.
+"""
 
 
 class Progress(Protocol):
@@ -18,8 +22,8 @@ class Progress(Protocol):
 
         Args:
             stage: A stage begins with its first call and has ended when `done` equals `total`.
-            done: Bytes for "download" and "verify", tensors for "convert", 0 or 1 for "load",
-                kernels for "kernels", seconds for "wait".
+            done: Bytes for "download" and "verify", tensors for "convert", 0 or 1 for "load"
+                and "import", kernels for "kernels" and "compile", seconds for "wait".
             total: None while it is not known.
         """
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+import constrain
 from constrain.cli.app import run
-from constrain.errors import GrammarError
+from constrain.errors import GrammarError, ModelError
+from constrain.generation.packages import import_packages
 from tests.generation.test_prompts import small_tokenizer
 from tests.real_model import model_folder
 
@@ -63,7 +65,7 @@ def test_generate_writes_the_text_to_standard_output_and_nothing_else(
     first = capsys.readouterr()
     assert len(first.out) == 9
     assert set(first.out[:-1]) <= set("abc")
-    assert first.err.splitlines() == ["Loading the model ...", "Compiling kernels (once) ..."]
+    assert first.err.splitlines() == ["Loading the model ...", "Loading kernels ..."]
     assert run([*arguments, "--seed", "5"]) == 0
     assert capsys.readouterr().out == first.out
 
@@ -144,6 +146,48 @@ def test_explain_as_json_lists_the_keywords(
     assert uses["title"] == "annotation"
     assert printed["begins_with"] == '"'
     assert printed["num_terms"] > 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["demo"], ["generate", "--prompt", "x", "--regex", "ab"], ["explain", "--regex", "a"]],
+)
+def test_a_cold_cache_is_announced_before_a_grammar_is_read(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = []
+
+    def grammar(*_: Any, **__: Any) -> None:
+        said.append(capsys.readouterr().err)
+        raise ModelError("far enough")
+
+    monkeypatch.setattr("constrain.kernels.compile.kernel_folder", lambda: tmp_path / "absent")
+    monkeypatch.setattr(constrain.Grammar, "from_regex", grammar)
+    monkeypatch.setattr(constrain.Grammar, "from_json_schema", grammar)
+    assert run(command) == 2
+    assert said == ["Compiling kernels (once) ...\n"]
+
+
+def test_kernels_that_are_kept_are_not_called_compiling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kernel").touch()
+    monkeypatch.setattr("constrain.kernels.compile.kernel_folder", lambda: tmp_path)
+    assert run(["explain", "--regex", "a"]) == 0
+    assert capsys.readouterr().err == ""
+    assert run(["warmup"]) == 0
+    assert capsys.readouterr().err.startswith("Loading kernels ...\nkernels are ready")
+
+
+def test_importing_torch_is_a_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    steps: list[Any] = []
+    for _ in range(2):
+        import_packages(("colorsys", "json"), "a test", lambda *step: steps.append(step))
+    assert steps == [("import", 0, 1), ("import", 1, 1)]
 
 
 def test_warmup_says_when_it_is_ready(capsys: pytest.CaptureFixture[str]) -> None:
