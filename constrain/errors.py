@@ -27,6 +27,9 @@ loop.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 __all__ = [
     "BackendUnavailableError",
     "CompileError",
@@ -147,6 +150,13 @@ class LimitExceededError(CompileError):
         self.where = where
         super().__init__(limit, given, allowed, where)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are rebuilt from positional arguments; these are keywords.
+        where = self.where
+        return partial(
+            type(self), self.limit, given=self.given, allowed=self.allowed, where=where
+        ), ()
+
     def __str__(self) -> str:
         return (
             f"{self.where} needs {self.limit} >= {self.given:,}, and {self.allowed:,} is allowed\n"
@@ -204,10 +214,14 @@ class BackendUnavailableError(ConstrainError, ImportError):
     def __init__(self, package: str, *, extra: str, needed_for: str) -> None:
         self.package = package
         self.extra = extra
+        self.needed_for = needed_for
         super().__init__(
             f"{needed_for} needs the package '{package}', which is not installed\n"
             f"hint: pip install 'constrain-decoding[{extra}]'"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.package, extra=self.extra, needed_for=self.needed_for), ()
 
 
 def _caret(source: str, span: tuple[int, int]) -> str:

@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
 from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.terms import Term, alt, cat, complement, intersect
-from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
+from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ class Grammar:
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
-        report: For a JSON Schema, what was done with each keyword, in the order read; else empty.
     """
 
     def __init__(
@@ -63,16 +62,17 @@ class Grammar:
         term: Term,
         description: str,
         *,
-        report: Sequence[KeywordUse] = (),
+        report: Callable[[], Sequence[KeywordUse]] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.term = term
-        self.report = tuple(report)
-        self._description = description
+        self._report = report
+        self._description = _shorten(description, 400)
         self._limits = limits
         self._lock = threading.Lock()
         self._store: TermStore | None = None
         self._start = DEAD
+        self._small = 0
 
     # Sources
 
@@ -110,6 +110,7 @@ class Grammar:
         """
         from constrain.frontends.json_schema import from_json_schema
 
+        _check_limits(limits)
         made = from_json_schema(
             schema, style=style, dialect=dialect, registry=registry, format=format, limits=limits
         )
@@ -117,7 +118,7 @@ class Grammar:
         return cls(
             made.term,
             f"Grammar.from_json_schema({_shorten(shown)})",
-            report=made.report,
+            report=lambda: made.report,
             limits=limits,
         )
 
@@ -139,8 +140,22 @@ class Grammar:
         """
         from constrain.frontends.regex import from_regex
 
+        _check_limits(limits)
+        if not isinstance(pattern, str):
+            raise GrammarError(
+                f"a pattern must be a str, not {type(pattern).__name__}",
+                hint="decode bytes first; to judge bytes, write them as escapes",
+            )
         term = from_regex(pattern, dialect, limits=limits)
         return cls(term, f"Grammar.from_regex({_shorten(repr(pattern))})", limits=limits)
+
+    @property
+    def report(self) -> tuple[KeywordUse, ...]:
+        """For a JSON Schema, what is done with each keyword that can be reached; else empty.
+
+        Cost: one pass over the schema.
+        """
+        return () if self._report is None else tuple(self._report())
 
     # Combinations
 
@@ -224,9 +239,11 @@ class Grammar:
 
     def _ready(self) -> tuple[TermStore, StateId]:
         """The store and the state before any text; made anew when many texts have filled it."""
-        if self._store is None or self._store.num_terms > self._limits.max_terms // 2:
+        full = max(self._limits.max_terms // 2, 2 * self._small)
+        if self._store is None or self._store.num_terms > full:
             store = TermStore(self._limits)
             self._start = store.intern(self.term)
+            self._small = store.num_terms
             self._store = store
         return self._store, self._start
 
@@ -237,7 +254,14 @@ class Grammar:
 def _as_bytes(text: bytes) -> bytes:
     if isinstance(text, str):
         raise TypeError("a grammar reads bytes: pass text.encode()")
+    if not isinstance(text, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a grammar reads bytes, not {type(text).__name__}")
     return bytes(text)
+
+
+def _check_limits(limits: Limits) -> None:
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
 
 
 def _shorten(text: str, width: int = 120) -> str:

@@ -6,9 +6,9 @@ every machine. What reaches a bound raises `LimitExceededError`, which names the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from constrain.errors import LimitExceededError
+from constrain.errors import GrammarError, LimitExceededError
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
@@ -26,13 +26,22 @@ class Limits:
     max_repeat: int = 2**30
     """Lower bound of a repeat (`minLength`, `x{n,}`); counters are int32."""
     max_terms: int = 4_000_000
-    """Terms (automaton states and their parts) of one compiled grammar; about 40 bytes each."""
+    """Terms (automaton states and their parts) of one compiled grammar; 60 to 500 bytes each."""
     max_emptiness_states: int = 100_000
     """States searched to decide whether one intersection or complement matches anything."""
     max_mask_rows_bytes: int = 256 << 20
     """Remembered mask rows of one compiled grammar; older rows are dropped past it."""
     max_program_bytes: int = 64 << 20
     """The flat form of one batch of terms on its way into the store."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or not 0 < value < 1 << 62:
+                raise GrammarError(
+                    f"Limits.{field.name} must be a positive int, not {value!r}",
+                    hint="leave it out for the default",
+                )
 
     def check(self, limit: str, given: int, where: str) -> None:
         """Raise if `given` is over the bound named `limit`.

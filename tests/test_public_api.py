@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.metadata
 import inspect
+import pickle
 import subprocess
 import sys
 
@@ -62,3 +64,19 @@ constrain.apply_token_bitmask(logits, bitmask)
 print(np.isfinite(logits).tolist())
 """
     assert in_new_process(code) == "[[True, False, False]]"
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_errors_can_be_pickled_and_copied(name):
+    kind = getattr(errors, name)
+    if kind is errors.LimitExceededError:
+        error = kind("max_terms", given=2, allowed=1, where="here")
+    elif kind is errors.BackendUnavailableError:
+        error = kind("torch", extra="torch", needed_for="this")
+    elif issubclass(kind, errors.GrammarError):
+        error = kind("reason", source="abc", span=(1, 2), pointer="#/a", hint="hint")
+    else:
+        error = kind("message")
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(twin) is kind
+        assert str(twin) == str(error)

@@ -199,9 +199,10 @@ class Rule(Term):
         """The body, made on first use and kept."""
         made = self._body
         if made is None:
-            made = self._body = self.thunk()
+            made = self.thunk()
             if made.nullable != self.nullable:
                 raise AssertionError(f"rule {self.name!r} was declared nullable={self.nullable}")
+            self._body = made
         return made
 
 

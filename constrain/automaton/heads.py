@@ -38,19 +38,19 @@ from constrain.vocab import Trie, Vocabulary, build_trie
 __all__ = ["DEAD_NODE", "RESTS", "Head", "HeadRow", "HeadRows", "Walked", "head_rows_of"]
 
 Int32Array = npt.NDArray[np.int32]
-Int16Array = npt.NDArray[np.int16]
 
 MAX_REMAINDERS = 8192
 """Pairs of a token and a remainder. `[a-z]*` has 10^5: walking them costs more than it saves."""
-MAX_HEADS = 4096
-"""Heads of one vocabulary, about 0.4 MB each where it is large; past it the oldest go."""
-MAX_ROWS_PER_HEAD = 256
+MAX_HEAD_BYTES = 64 << 20
+"""Heads of one vocabulary: 4 bytes an id and some. Past it the oldest go."""
+MAX_ROWS_PER_HEAD = 64
+"""Rows of one head for different bounds, a bit an id. Past it the oldest go."""
 
 RESTS = -1
 """In the counts of nodes: the repeat is over, and the rest of the head goes on."""
 DEAD_NODE = -2
 """In the counts of nodes: no sentence of the head begins so."""
-_NEVER = np.int16(np.iinfo(np.int16).max)
+_NEVER = np.int32(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,19 @@ class Head:
 
     Args:
         vocab: The vocabulary.
-        counts: int16 [N]: for each node of the trie the number of x begun, RESTS where the repeat
+        counts: int32 [N]: for each node of the trie the number of x begun, RESTS where the repeat
             is over, DEAD_NODE where the head is. Only 0 and DEAD_NODE for a head without a counter.
         exits: bool [N]: nodes where the head may end.
     """
 
-    def __init__(self, vocab: Vocabulary, counts: Int16Array, exits: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, vocab: Vocabulary, counts: Int32Array, exits: npt.NDArray[np.bool_]) -> None:
         trie = vocab.trie
         self._vocab_size = vocab.vocab_size
         self._lock = threading.Lock()
         self._rows: dict[tuple[int, int], HeadRow] = {}
         ended = _counts_at_end(trie, counts)
         owner = np.repeat(np.arange(trie.num_nodes, dtype=np.int32), np.diff(trie.token_start))
-        self._inside = np.full(vocab.vocab_size, _NEVER, np.int16)
+        self._inside = np.full(vocab.vocab_size, _NEVER, np.int32)
         inside = counts[owner] >= 0
         self._inside[trie.tokens[inside]] = counts[owner[inside]]
         resting = [
@@ -91,7 +91,7 @@ class Head:
             for i in np.flatnonzero(counts[owner] == RESTS)
         ]
         self._resting_tokens = np.array([token for token, _ in resting], np.int32)
-        self._resting_counts = np.array([count for _, count in resting], np.int16)
+        self._resting_counts = np.array([count for _, count in resting], np.int32)
         self._by_count = _remainders(vocab, counts, ended, np.flatnonzero(exits))
         used = set(counts[counts >= 0].tolist()) | set(ended.values())
         self._levels = sorted(used | {0})
@@ -139,7 +139,7 @@ def pack_bits(allowed: npt.NDArray[np.bool_]) -> Int32Array:
     return words.view(np.int32)
 
 
-def _counts_at_end(trie: Trie, counts: Int16Array) -> dict[int, int]:
+def _counts_at_end(trie: Trie, counts: Int32Array) -> dict[int, int]:
     """For each node past the repeat, how many x there were: the count of the last node inside."""
     found: dict[int, int] = {}
     nodes = np.flatnonzero(counts == RESTS).tolist()
@@ -169,7 +169,7 @@ def _parents(trie: Trie, nodes: Sequence[int]) -> dict[int, int]:
 
 
 def _remainders(
-    vocab: Vocabulary, counts: Int16Array, ended: dict[int, int], exits: npt.NDArray[np.intp]
+    vocab: Vocabulary, counts: Int32Array, ended: dict[int, int], exits: npt.NDArray[np.intp]
 ) -> dict[int, Trie] | None:
     """Tries of remainders by the count at which the head ended; None if there are too many."""
     trie = vocab.trie
@@ -196,17 +196,19 @@ class Walked:
 
     Attributes:
         num_nodes: Nodes that long walks through it have looked at.
-        countable: False if tokens do not tell how often its counter went round.
+        measurable: False if there are no rows to be had: too many remainders, or tokens do not
+            tell how often its counter went round.
     """
 
     num_nodes: int
-    countable: bool = True
+    measurable: bool = True
 
 
 class HeadRows:
     """The heads met so far over one vocabulary, by key. Thread-safe, bounded."""
 
-    def __init__(self) -> None:
+    def __init__(self, vocab_size: int) -> None:
+        self._max_heads = max(16, MAX_HEAD_BYTES // (4 * vocab_size))
         self._heads: dict[bytes, Head | Walked] = {}
         self._lock = threading.Lock()
 
@@ -217,7 +219,7 @@ class HeadRows:
     def put(self, key: bytes, head: Head | Walked) -> None:
         """Keep what was learnt of a head."""
         with self._lock:
-            if len(self._heads) >= MAX_HEADS:
+            if key not in self._heads and len(self._heads) >= self._max_heads:
                 del self._heads[next(iter(self._heads))]
             self._heads[key] = head
 
@@ -231,5 +233,5 @@ def head_rows_of(vocab: Vocabulary) -> HeadRows:
     with _LOCK:
         found = _BY_VOCABULARY.get(vocab)
         if found is None:
-            found = _BY_VOCABULARY[vocab] = HeadRows()
+            found = _BY_VOCABULARY[vocab] = HeadRows(vocab.vocab_size)
         return found

@@ -65,19 +65,26 @@ class HeadWalk:
         if counter is not None:
             body, lo, hi = counter
             key = self._counted_key(body, parts[1:])
-            head = self._heads.get(key)
-            if isinstance(head, Walked) and head.countable and head.num_nodes >= COUNTED_WORTH:
-                measured = self._measure_counted(body, parts[1:])
-                head = measured or Walked(head.num_nodes, countable=False)
-                self._heads.put(key, head)
-            if not isinstance(head, Walked) or head.countable:
-                return _row_in(head, lo, hi)
-        key = self._plain_key(parts)
+            head = self._known(key, COUNTED_WORTH, lambda: self._measure_counted(body, parts[1:]))
+            if isinstance(head, Head):
+                return head.row(lo, hi)
+            if head is None or head.measurable:
+                return None
+        head = self._known(self._plain_key(parts), PLAIN_WORTH, lambda: self._measure_plain(parts))
+        return head.row(0, 0) if isinstance(head, Head) else None
+
+    def _known(
+        self, key: bytes, worth: int, measure: Callable[[], Head | None]
+    ) -> Head | Walked | None:
+        """What is known of a head, after measuring it if the walks through it have cost enough."""
         head = self._heads.get(key)
-        if isinstance(head, Walked) and head.num_nodes >= PLAIN_WORTH:
-            head = self._measure_plain(parts)
+        if isinstance(head, Walked) and head.measurable and head.num_nodes >= worth:
+            measured = measure()
+            shared = measured is not None and measured.is_shared
+            head = measured if shared else Walked(head.num_nodes, measurable=False)
+            assert head is not None
             self._heads.put(key, head)
-        return _row_in(head, 0, 0)
+        return head
 
     def note_cost(self, parts: list[StateId], num_visited: int) -> None:
         """Say how many nodes the walk through a head and its continuation looked at."""
@@ -87,14 +94,14 @@ class HeadWalk:
         keys = [] if counter is None else [self._counted_key(counter[0], parts[1:])]
         for key in [*keys, self._plain_key(parts)]:
             known = self._heads.get(key)
-            if known is None or (isinstance(known, Walked) and known.countable):
+            if known is None or (isinstance(known, Walked) and known.measurable):
                 so_far = 0 if known is None else known.num_nodes
                 self._heads.put(key, Walked(so_far + num_visited))
                 return
 
     def _measure_plain(self, parts: list[StateId]) -> Head:
         states = self._walk(self._store.concatenate(parts))
-        counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int16)
+        counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int32)
         return Head(self._vocab, counts, self._exits(states))
 
     def _measure_counted(self, body: StateId, rest: list[StateId]) -> Head | None:
@@ -102,7 +109,7 @@ class HeadWalk:
             return None
         counter = self._store.repeat(body, 0, COUNTER)
         states = self._walk(self._store.concatenate([counter, *rest]))
-        counts = np.zeros(self._store.num_terms, np.int16)
+        counts = np.zeros(self._store.num_terms, np.int32)
         for state in self._distinct(states):
             count = self._count(state, body)
             if count is None:
@@ -164,7 +171,3 @@ class HeadWalk:
 
     def _key(self, parts: list[StateId]) -> bytes:
         return b"".join(map(self._structure.digest, parts))
-
-
-def _row_in(head: Head | Walked | None, lo: int, hi: int) -> HeadRow | None:
-    return head.row(lo, hi) if isinstance(head, Head) and head.is_shared else None

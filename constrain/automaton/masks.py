@@ -11,6 +11,7 @@ the same row; `walk` is the plain one, and tests compare them.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -214,7 +215,7 @@ class MaskRows:
     # Remembering rows
 
     def _remember(self, state: StateId, words: Int32Array) -> MaskRow:
-        content = words.tobytes()
+        content = hashlib.blake2b(words.data, digest_size=16).digest()
         row = self._by_content.get(content)
         if row is None:
             while len(self._by_content) >= self._max_rows:

@@ -40,6 +40,8 @@ def fill_next_token_bitmasks(
     for row, matcher in enumerate(matchers):
         if matcher is None:
             continue
+        if not isinstance(matcher, Matcher):
+            raise TypeError(f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}")
         try:
             matcher.fill_next_token_bitmask(words, row)
         except MatchError as error:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 
 from constrain.algebra.printer import describe_bytes
-from constrain.algebra.store import DEAD
+from constrain.algebra.store import DEAD, StateId
 from constrain.automaton import Automaton
 from constrain.errors import UnsatisfiableError, VocabularyError
 from constrain.grammar import Grammar
@@ -16,7 +17,7 @@ from constrain.vocab import Vocabulary
 __all__ = ["CompiledGrammar", "compile"]
 
 MAX_SPELLING_STEPS = 20_000
-"""Tokens followed at compile time in search of a sentence; for odd vocabularies only."""
+"""Steps at compile time in search of a sentence; for vocabularies without single bytes only."""
 RULES_AHEAD = 32
 """Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
@@ -38,11 +39,13 @@ class CompiledGrammar:
         self.vocab = vocab
         self._limits = limits
         self._automaton = Automaton(grammar, vocab, limits)
+        self._small = self._automaton.num_terms
 
     @property
     def automaton(self) -> Automaton:
         """The states and rows that new matchers share."""
-        if self._automaton.num_terms > self._limits.max_terms // 2:
+        # A grammar that is large from the start is not made anew for nothing.
+        if self._automaton.num_terms > max(self._limits.max_terms // 2, 2 * self._small):
             self._automaton = Automaton(self.grammar, self.vocab, self._limits)
         return self._automaton
 
@@ -81,7 +84,7 @@ def compile(
 
     Raises:
         UnsatisfiableError: No text at all matches the grammar.
-        VocabularyError: The vocabulary cannot spell any sentence.
+        VocabularyError: The vocabulary cannot spell any sentence (searched within a budget).
         LimitExceededError: A budget was reached.
         TypeError: An argument has another type.
     """
@@ -109,34 +112,61 @@ def compile(
 
 
 def _refuse_unspellable(automaton: Automaton) -> None:
-    """Follow every token from the start, breadth first within a budget, in search of a sentence.
+    """Refuse a grammar of which the vocabulary spells no sentence.
 
-    A place that no token goes on from does not matter as long as there is another way; who steers
-    into it gets a `DeadEndError` from the matcher.
+    Two searches, breadth first, each within a budget. By bytes that stand in some token: if these
+    reach no sentence, no tokens do. By tokens: if all their ways end, none is a sentence. A place
+    that no token goes on from does not matter as long as there is another way; who steers into it
+    gets a `DeadEndError` from the matcher.
 
     Raises:
-        VocabularyError: No tokens spell any sentence.
+        VocabularyError: No tokens spell any sentence. Not raised where a budget ends the search.
     """
+    vocab = automaton.vocab
+    usable = set(b"".join(text for text in vocab.token_bytes if text))
+
+    def by_bytes(state: StateId) -> Iterator[tuple[StateId, bytes]]:
+        for b in automaton.next_bytes(state):
+            if b in usable:
+                text = bytes([b])
+                yield automaton.after_bytes(state, text), text
+
+    def by_tokens(state: StateId) -> Iterator[tuple[StateId, bytes]]:
+        for token_id in automaton.mask_row(state).token_ids():
+            after = automaton.after_token(state, token_id)
+            if after != DEAD:
+                yield after, vocab.token_bytes[token_id] or b""
+
+    for steps in (by_bytes, by_tokens):
+        stuck = _search_sentence(automaton, steps)
+        if stuck is not None:
+            raise VocabularyError(
+                f"this vocabulary cannot spell {automaton.grammar!r}: {stuck}, and no token does "
+                "so\nhint: check that the vocabulary holds raw bytes "
+                "(Vocabulary.from_transformers does), or add tokens for single bytes"
+            )
+
+
+def _search_sentence(
+    automaton: Automaton, steps: Callable[[StateId], Iterator[tuple[StateId, bytes]]]
+) -> str | None:
+    """Where the ways from the start end, if none is a sentence; None if one is, or time is up."""
     seen = {automaton.start}
     todo = deque([(automaton.start, b"")])
-    steps = 0
-    stuck = ""
+    taken = 0
+    stuck = None
     while todo:
         state, text = todo.popleft()
-        if automaton.is_accepting(state) or steps > MAX_SPELLING_STEPS:
-            return
-        row = automaton.mask_row(state)
-        if row.empty and not stuck:
+        if automaton.is_accepting(state) or taken > MAX_SPELLING_STEPS:
+            return None
+        ways = 0
+        for after, more in steps(state):
+            ways += 1
+            if after not in seen:
+                seen.add(after)
+                todo.append((after, text + more))
+        taken += ways
+        if ways == 0 and stuck is None:
             place = f"after {text.decode(errors='replace')!r}" if text else "at the start"
             stuck = f"{place} the text goes on with {describe_bytes(automaton.next_bytes(state))}"
-        for token_id in row.token_ids():
-            steps += 1
-            after = automaton.after_token(state, token_id)
-            if after != DEAD and after not in seen:
-                seen.add(after)
-                todo.append((after, text + (automaton.vocab.token_bytes[token_id] or b"")))
-    raise VocabularyError(
-        f"this vocabulary cannot spell {automaton.grammar!r}: {stuck}, and no token does so\n"
-        "hint: check that the vocabulary holds raw bytes (Vocabulary.from_transformers does), or "
-        "add tokens for single bytes"
-    )
+    return stuck or "its sentences have no end"

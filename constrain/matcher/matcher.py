@@ -70,6 +70,9 @@ class Matcher:
         """
         words = as_numpy_bitmask(bitmask)
         found = self._mask_row()
+        rows = words.shape[0] if words.ndim == 2 else 1
+        if not 0 <= row < rows:
+            raise IndexError(f"the bitmask has no row {row}: it has {rows}, counted from 0")
         target = words[row] if words.ndim == 2 else words
         size = found.words.size
         if target.size == size:

@@ -39,6 +39,11 @@ MAX_TOKEN_BYTES = 1 << 16
 MAX_TOTAL_BYTES = 1 << 26
 """Bytes of all tokens together; a trie needs 17 bytes a node. Real vocabularies have 1 to 3 MiB."""
 
+_BYTES_OF_TEXT = frozenset([*b"\t\n\r", *range(0x20, 0x7F), *range(0x80, 0xF1), 0xF3, 0xF4]) - {
+    0xC0,
+    0xC1,
+}
+
 EndTokens = int | str | Iterable[int | str]
 """End tokens as a caller may give them: an id, the name of a token, or several."""
 
@@ -295,14 +300,15 @@ class Vocabulary:
 
     @property
     def spells_all_text(self) -> bool:
-        """Whether each byte that UTF-8 uses is a token by itself, so that no text is out of reach.
+        """Whether each byte of assigned text is a token by itself, so that no text is out of reach.
 
         True for byte-level and byte-fallback tokenizers. If not, a grammar may come to a place that
-        no token goes on from.
+        no token goes on from. Control characters other than tab and line ends, and the first bytes
+        of the planes 4 to 11, where nothing is assigned, may be missing: some tokenizers lack them.
         """
         if self._spells_all_text is None:
             single = set(self.trie.single_bytes)
-            self._spells_all_text = single.issuperset(set(range(0xF5)) - {0xC0, 0xC1})
+            self._spells_all_text = single.issuperset(_BYTES_OF_TEXT)
         return self._spells_all_text
 
     @property

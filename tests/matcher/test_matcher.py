@@ -113,8 +113,11 @@ def test_the_bitmask_must_fit():
         matcher.fill_next_token_bitmask(np.zeros((1, 2), np.int32))
     with pytest.raises(constrain.SamplingError, match="int32"):
         matcher.fill_next_token_bitmask(np.zeros((1, 3), np.int64))
-    with pytest.raises(IndexError):
-        matcher.fill_next_token_bitmask(np.zeros((1, 3), np.int32), row=1)
+    for row in (1, -1):
+        with pytest.raises(IndexError, match="no row"):
+            matcher.fill_next_token_bitmask(np.zeros((1, 3), np.int32), row=row)
+    with pytest.raises(IndexError, match="no row"):
+        matcher.fill_next_token_bitmask(np.zeros(3, np.int32), row=1)
     wide = np.full((2, 5), -1, np.int32)
     matcher.fill_next_token_bitmask(wide, row=1)
     assert (wide[0] == -1).all()
@@ -329,3 +332,54 @@ def test_a_long_life_does_not_fill_the_automaton():
     assert shared.num_terms <= 4000
     assert old.accept_bytes(b"[[]]")
     assert old.is_accepting
+
+
+def test_what_no_token_holds_is_seen_however_long_the_way():
+    vocab = constrain.Vocabulary(
+        [*(bytes([b]) for b in b"abcdefghijklmnopqrstuvwxyz "), None], [27]
+    )
+    with pytest.raises(constrain.VocabularyError, match="byte 0xC3"):
+        constrain.compile(Grammar.from_regex("[a-z ]{1,30}é"), vocab)
+
+
+def test_a_grammar_that_is_large_from_the_start_keeps_its_automaton():
+    grammar = Grammar.from_regex("a" * 600, limits=constrain.Limits(max_terms=1000))
+    compiled = constrain.compile(grammar, NASTY, limits=constrain.Limits(max_terms=1000))
+    assert compiled.matcher().accept_bytes(b"a" * 600)
+    assert compiled.automaton is compiled.automaton
+
+
+def test_combinations_have_short_names():
+    grammar = Grammar.from_regex("a")
+    for _ in range(40):
+        grammar = grammar | grammar
+    assert len(repr(grammar)) < 500
+    assert grammar.accepts(b"a")
+
+
+def test_wrong_types_are_typed_errors():
+    grammar = Grammar.from_regex("a")
+    for text in (5, [97], None, "a"):
+        with pytest.raises(TypeError, match="reads bytes"):
+            grammar.accepts(text)
+    for pattern in (None, b"a", 5):
+        with pytest.raises(constrain.GrammarError, match="must be a str"):
+            Grammar.from_regex(pattern)
+    with pytest.raises(TypeError, match=r"constrain\.Limits"):
+        Grammar.from_regex("a", limits=5)
+    with pytest.raises(constrain.GrammarError, match="max_terms must be a positive int"):
+        constrain.Limits(max_terms=-1)
+    with pytest.raises(constrain.GrammarError):
+        Grammar.from_json_schema({}, style="canon")
+    with pytest.raises(TypeError, match="row 0 is no"):
+        constrain.fill_next_token_bitmasks(["x"], np.zeros((1, 3), np.int32))
+
+
+def test_long_tokens_are_counted():
+    vocab = constrain.Vocabulary([b"a" * 40_000, b"a", b"b", None], [3])
+    matcher = constrain.compile(Grammar.from_regex("a{0,1000000}b"), vocab).matcher()
+    bitmask = constrain.allocate_token_bitmask(1, 4)
+    for _ in range(3):
+        matcher.fill_next_token_bitmask(bitmask)
+        assert allowed_ids(bitmask, 0, 4) == {0, 1, 2}
+        assert matcher.accept_token(0)

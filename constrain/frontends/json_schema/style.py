@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from constrain.errors import GrammarError
+
 __all__ = ["ANY", "CANONICAL", "JSONStyle", "resolve_style"]
 
 
@@ -47,14 +49,14 @@ class JSONStyle:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(
+                raise GrammarError(
                     f"JSONStyle.{name} must be one of {', '.join(map(repr, allowed))}, "
                     f"not {getattr(self, name)!r}"
                 )
         for name, least in (("max_indent", 0), ("integer_digits", 1), ("fraction_digits", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise ValueError(f"JSONStyle.{name} must be an int >= {least}, not {value!r}")
+                raise GrammarError(f"JSONStyle.{name} must be an int >= {least}, not {value!r}")
 
 
 _CHOICES: Final = {
@@ -80,4 +82,4 @@ def resolve_style(style: str | JSONStyle) -> JSONStyle:
         return CANONICAL
     if style == "any":
         return ANY
-    raise ValueError(f"style must be 'canonical', 'any' or a JSONStyle, not {style!r}")
+    raise GrammarError(f"style must be 'canonical', 'any' or a JSONStyle, not {style!r}")

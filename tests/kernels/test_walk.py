@@ -1,0 +1,30 @@
+"""The walk against the reference, which tries every token alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from constrain import Grammar, Limits
+from constrain.automaton import Automaton, MaskRow
+from constrain.kernels.walk.reference import allowed_tokens
+from tests.algebra.strategies import boolean_terms
+from tests.matcher.vocabularies import JSON, NASTY
+
+
+def check(automaton, vocab):
+    if automaton.is_empty(automaton.start):
+        return
+    row = MaskRow(automaton.walk_mask(automaton.start), vocab.vocab_size)
+    expected = allowed_tokens(automaton.start, vocab.token_bytes, automaton.after_bytes)
+    assert set(row.token_ids()) - set(vocab.eos_token_ids) == expected
+
+
+@given(boolean_terms)
+def test_random_terms(term):
+    check(Automaton(Grammar(term, "test"), NASTY, Limits()), NASTY)
+
+
+@pytest.mark.parametrize("pattern", [r'"[^"]*"', r"\{.*\}", "(?:[a-z]|é)+", r"[\s\S]*"])
+def test_patterns(pattern):
+    check(Automaton(Grammar.from_regex(pattern), JSON, Limits()), JSON)
