@@ -18,7 +18,7 @@ from constrain.errors import ModelError
 from constrain.generation.interfaces import Model, Tensor
 from constrain.generation.packages import require
 
-__all__ = ["Forward", "context_length", "logit_width"]
+__all__ = ["Forward", "context_length", "input_width", "logit_width"]
 
 
 class Forward:
@@ -109,6 +109,13 @@ def logit_width(model: Model) -> int | None:
         return int(weight.shape[0])
     size = getattr(_text_config(model), "vocab_size", None)
     return None if size is None else int(size)
+
+
+def input_width(model: Model) -> int | None:
+    """Return how many token ids the model takes, or None if it does not say."""
+    layer = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
+    weight = getattr(layer, "weight", None)
+    return int(weight.shape[0]) if weight is not None and weight.dim() == 2 else None
 
 
 def context_length(model: Model) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Literal, TypeVar, overload
 
 from constrain.errors import ModelError, SamplingError
@@ -100,8 +101,9 @@ def generate(
         prompt: One prompt or a list of prompts. A prompt is raw text (encoded as it stands), a list
             of chat messages such as `[{"role": "user", "content": "..."}]` (put through the
             tokenizer's chat template), or token ids (a list, or a 1-D array or tensor).
-        grammar: What the text must fit; a compiled one is used as it is, with its vocabulary. None:
-            anything. For a list of prompts, one for all or a list.
+        grammar: What the text must fit; a compiled one is used as it is, with its vocabulary,
+            which must spell what the tokenizer spells. None: anything. For a list of prompts, one
+            for all or a list.
         params: How tokens are drawn; None draws from the model's own distribution. For a list of
             prompts, one for all or a list.
         max_new_tokens: Bound on the tokens drawn per prompt, end tokens included, >= 0. The model's
@@ -120,12 +122,17 @@ def generate(
         SamplingError: Parameters are out of range, or as many lists do not have one entry per
             prompt.
         ModelError: The model or tokenizer does not fit: no chat template, too long a prompt, too
-            few logits.
+            few logits, a grammar that was compiled for other tokens.
         BackendUnavailableError: torch is not installed.
     """
     if hasattr(prompt, "tolist"):  # token ids as an array or tensor
         prompt = prompt.tolist()
     batch = is_batch(prompt)
+    if not batch and len(prompt) == 0 and not isinstance(prompt, str):
+        raise ModelError(
+            "prompt is an empty list: it has no tokens, and no prompts\n"
+            "hint: give at least one token id, message or prompt"
+        )
     prompts: Sequence[Any] = prompt if batch else [prompt]
     grammars = _one_each("grammar", grammar, len(prompts), batch)
     row_params = _one_each("params", params, len(prompts), batch)
@@ -191,7 +198,28 @@ def _vocabulary(
             "the grammars of one batch were compiled for different vocabularies\n"
             "hint: compile all of them for the vocabulary of this tokenizer"
         )
+    if given is None and hasattr(tokenizer, "eos_token_id"):
+        _check_same_tokens(first, vocabulary_of(tokenizer, model))
     return first
+
+
+def _check_same_tokens(compiled: Vocabulary, own: Vocabulary) -> None:
+    """Refuse a grammar compiled for other tokens: the text would be spelled in the wrong ones.
+
+    Width and end tokens may differ, because whoever made the vocabulary may have chosen them.
+    """
+    if compiled.fingerprint == own.fingerprint:
+        return
+    pairs = zip_longest(compiled.token_bytes, own.token_bytes)
+    for token_id, (one, other) in enumerate(pairs):
+        if one != other:
+            raise ModelError(
+                f"the grammar was compiled for the vocabulary {compiled.fingerprint[:12]}, and the "
+                f"tokenizer has {own.fingerprint[:12]}: token {token_id} is {one!r} in the one and "
+                f"{other!r} in the other\n"
+                "hint: compile it for constrain.Vocabulary.from_transformers(tokenizer), or pass "
+                "vocabulary=... if the tokenizer is the wrong one"
+            )
 
 
 def _compile_each(

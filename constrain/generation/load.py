@@ -50,7 +50,8 @@ def load_model(
             folder, local_files_only=True, dtype=torch.float32 if device == "cpu" else "auto"
         )
         model = model.to(device).eval()
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+    # Every kind: safetensors and tokenizers raise classes of their own, and Exception itself.
+    except Exception as error:
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise ModelError(
             f"transformers cannot load a model from {folder}\n  {first[0]}\n"

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from constrain.errors import ModelError
-from constrain.generation.forward import Forward, context_length
+from constrain.errors import MatchError, ModelError
+from constrain.generation.forward import Forward, context_length, input_width, logit_width
 from constrain.generation.interfaces import Model, Tensor
 from constrain.generation.result import GenerationResult, GenerationTimings
 from constrain.generation.rows import Row
@@ -92,7 +92,8 @@ class Generation:
         started: What came before.
 
     Raises:
-        ModelError: A prompt is longer than the model's context.
+        ModelError: A prompt is longer than the model's context, or the model lacks a token of a
+            prompt or of the vocabulary.
     """
 
     def __init__(
@@ -109,6 +110,8 @@ class Generation:
         budgets = [
             _budget(row, len(prompt), max_new_tokens, context) for row, prompt in enumerate(prompts)
         ]
+        _check_width(logit_width(model), vocabulary)
+        _check_ids(prompts, input_width(model))
         self._model = model
         self._prompts = list(prompts)
         self._params = list(params)
@@ -143,7 +146,7 @@ class Generation:
                 )
                 with self._clock.measure("prefill"):
                     logits = forward.prefill()
-                self._check_width(logits)
+                _check_width(logits.shape[-1], self._vocabulary)
                 self._clock.start_decoding()
             else:
                 keep = [place for place, row in enumerate(live) if row in going]
@@ -203,18 +206,12 @@ class Generation:
         """Move one row on by a token, and return the text that it completed."""
         matcher = self.rows[row].matcher
         if matcher is not None:
-            accepted = matcher.accept_token(token_id)
-            assert accepted, f"token {token_id} was drawn and is not allowed"
+            if not matcher.accept_token(token_id):
+                raise MatchError(
+                    f"token {token_id} was drawn for row {row}, and its grammar does not allow it\n"
+                    "hint: this is a bug of constrain; please report the grammar and the seed"
+                )
         return self.rows[row].add(token_id)
-
-    def _check_width(self, logits: Tensor) -> None:
-        """Refuse a vocabulary that has ids the model lacks: a mask could allow nothing but them."""
-        if logits.shape[-1] < self._vocabulary.vocab_size:
-            raise ModelError(
-                f"the model gives {logits.shape[-1]:,} logits, and the vocabulary is "
-                f"{self._vocabulary.vocab_size:,} wide\n"
-                f"hint: give the width to the vocabulary: vocab_size={logits.shape[-1]}"
-            )
 
     def _result(self, index: int) -> GenerationResult:
         row = self.rows[index]
@@ -254,6 +251,29 @@ def _budget(row: int, num_prompt_tokens: int, max_new_tokens: int, context: int 
             f"{context:,}\nhint: shorten the prompt"
         )
     return min(max_new_tokens, context - num_prompt_tokens + 1)
+
+
+def _check_width(width: int | None, vocabulary: Vocabulary) -> None:
+    """Refuse a vocabulary that has ids the model lacks: a mask could allow nothing but them."""
+    if width is not None and width < vocabulary.vocab_size:
+        raise ModelError(
+            f"the model gives {width:,} logits, and the vocabulary is "
+            f"{vocabulary.vocab_size:,} wide\n"
+            "hint: take the tokenizer that was saved with the model; or give the width to the "
+            f"vocabulary: vocab_size={width}"
+        )
+
+
+def _check_ids(prompts: Sequence[list[int]], width: int | None) -> None:
+    """Refuse ids that have no embedding; torch would say only that an index is out of range."""
+    for row, prompt in enumerate(prompts):
+        low, high = min(prompt), max(prompt)
+        if low < 0 or (width is not None and high >= width):
+            ids = "ids >= 0" if width is None else f"ids 0 to {width - 1:,}"
+            raise ModelError(
+                f"the prompt of row {row} has token {low if low < 0 else high}, and the model has "
+                f"{ids}\nhint: take the tokenizer that was saved with the model"
+            )
 
 
 def _all_but(token_ids: Sequence[int], vocab_size: int) -> npt.NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 
 from constrain.errors import ModelError
@@ -14,7 +15,12 @@ Prompt = str | Sequence[Mapping[str, str]] | Sequence[int]
 
 
 def is_batch(prompt: Prompt | Sequence[Prompt]) -> bool:
-    """Tell several prompts from one: their first element is itself a text or a sequence."""
+    """Tell several prompts from one: their first element is itself a text or a sequence.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    _check_type(prompt)
     if isinstance(prompt, str) or not prompt:
         return False
     first = prompt[0]
@@ -33,7 +39,9 @@ def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
     Raises:
         ModelError: Text without a tokenizer, messages without a chat template, or nothing to start
             from.
+        TypeError: It is no prompt.
     """
+    _check_type(prompt)
     has_text = isinstance(prompt, str) or (len(prompt) > 0 and isinstance(prompt[0], Mapping))
     if has_text and not callable(tokenizer):
         raise ModelError(
@@ -56,4 +64,23 @@ def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
         ids = list(prompt)
     if not ids:
         raise ModelError("the prompt has no tokens\nhint: give at least one word to start from")
-    return [int(token_id) for token_id in ids]
+    try:
+        return [operator.index(token_id) for token_id in ids]
+    except TypeError:
+        raise _not_a_prompt(prompt) from None
+
+
+def _check_type(prompt: object) -> None:
+    # bytes are a sequence of integers, and nobody means those as token ids.
+    if not isinstance(prompt, Sequence) or isinstance(prompt, (bytes, bytearray)):
+        raise _not_a_prompt(prompt)
+
+
+def _not_a_prompt(given: object) -> TypeError:
+    what = type(given).__name__
+    if isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)):
+        what += " with " + ", ".join(sorted({type(one).__name__ for one in given}))
+    return TypeError(
+        f"prompt is a text, a list of messages or a list of token ids, not {what}\n"
+        "hint: several prompts are a list of those"
+    )

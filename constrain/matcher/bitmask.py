@@ -145,7 +145,8 @@ def _two_dimensional(
     logits: npt.NDArray[Any] | torch.Tensor,
 ) -> npt.NDArray[Any] | torch.Tensor:
     if isinstance(logits, np.ndarray):
-        step = logits.strides[-1] // logits.itemsize if logits.ndim else 1
+        # Without elements there is no stride to speak of; NumPy says 0.
+        step = logits.strides[-1] // logits.itemsize if logits.ndim and logits.size else 1
         writeable = logits.flags.writeable
     elif is_tensor(logits):
         step = logits.stride(-1) if logits.ndim else 1

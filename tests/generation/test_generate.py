@@ -14,12 +14,14 @@ import torch
 import constrain
 from constrain.errors import (
     BackendUnavailableError,
+    MatchError,
     ModelError,
     SamplingError,
     UnsatisfiableError,
     VocabularyError,
 )
 from tests.generation.stand_ins import END, OTHER_END, VOCAB_SIZE, StandIn, vocabulary
+from tests.generation.test_prompts import small_tokenizer
 
 PAIRS = r'\{"(a|b)+": \d{1,3}(, "(a|b)+": \d{1,3}){0,2}\}'
 
@@ -178,6 +180,53 @@ def test_a_compiled_grammar_is_used_with_its_vocabulary() -> None:
         run(grammar=compiled, vocabulary=other)
 
 
+def test_a_grammar_compiled_for_other_tokens_than_the_tokenizer_s_is_refused() -> None:
+    tokenizer = small_tokenizer()
+    regex = constrain.Grammar.from_regex("(a|b){6}")
+    own = constrain.Vocabulary.from_transformers(tokenizer)
+    wider = constrain.Vocabulary.from_transformers(tokenizer, 300, eos_token_ids=[256, 280])
+    for vocab in (own, wider):
+        compiled = constrain.compile(regex, vocab)
+        result = constrain.generate(StandIn(width=300), tokenizer, "x", grammar=compiled)
+        assert len(result.text) == 6
+
+    other = vocabulary()
+    compiled = constrain.compile(regex, other)
+    match = (
+        rf"{other.fingerprint[:12]}, and the tokenizer has {own.fingerprint[:12]}: token 0 is b'{{'"
+    )
+    with pytest.raises(ModelError, match=match):
+        constrain.generate(StandIn(), tokenizer, [3], grammar=compiled)
+    given = constrain.generate(StandIn(), tokenizer, [3], grammar=compiled, vocabulary=other)
+    assert len(given.text) == 6, "whoever names the vocabulary means it"
+
+
+def test_a_token_that_the_grammar_does_not_allow_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("constrain.matcher.Matcher.accept_token", lambda *_: False)
+    with pytest.raises(MatchError, match="was drawn for row 0, and its grammar does not allow"):
+        run(grammar=constrain.Grammar.from_regex("a"))
+
+
+def test_a_tokenizer_wider_than_the_model_is_refused_before_the_model_runs() -> None:
+    class Narrow(StandIn):
+        def get_input_embeddings(self) -> Any:
+            return torch.nn.Embedding(20, 2)
+
+    model = Narrow()
+    with pytest.raises(ModelError, match=r"row 1 has token 20, and the model has ids 0 to 19"):
+        run([[3], [5, 20]], model=model)
+
+    class FewLogits(StandIn):
+        def get_output_embeddings(self) -> Any:
+            return torch.nn.Linear(2, 20)
+
+    with pytest.raises(ModelError, match=r"20 logits(.|\n)*saved with the model"):
+        run(model=FewLogits())
+    assert model.widths == []
+
+
 def test_the_figures_add_up() -> None:
     result = run(grammar=constrain.Grammar.from_regex("a{9}"), params=seeded(0))
     timings = result.timings
@@ -201,7 +250,14 @@ def test_the_figures_add_up() -> None:
         ({"max_new_tokens": "many"}, SamplingError, "max_new_tokens='many'"),
         ({"params": [seeded(0)]}, SamplingError, "params is a list, and there is one prompt"),
         ({"prompt": [[1], [2]], "grammar": [None]}, SamplingError, "1 entries for 2 prompts"),
-        ({"prompt": []}, ModelError, "no tokens"),
+        ({"prompt": []}, ModelError, "an empty list: it has no tokens, and no prompts"),
+        ({"prompt": 3}, TypeError, "a list of token ids, not int"),
+        ({"prompt": None}, TypeError, "a list of token ids, not NoneType"),
+        ({"prompt": b"ab"}, TypeError, "a list of token ids, not bytes"),
+        ({"prompt": {"role": "user"}}, TypeError, "a list of token ids, not dict"),
+        ({"prompt": [1.5, 2]}, TypeError, "not list with float, int"),
+        ({"prompt": [[1], 2]}, TypeError, "a list of token ids, not int"),
+        ({"prompt": [3, -1]}, ModelError, "row 0 has token -1, and the model has ids >= 0"),
         ({"prompt": [[1], []]}, ModelError, "no tokens"),
         ({"grammar": "a+"}, TypeError, "constrain.Grammar, not str"),
         ({"params": {"seed": 1}}, TypeError, "SamplingParams, not dict"),
@@ -249,7 +305,7 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     "first", ["import constrain.generation", "from constrain.generation import load_model", ""]
 )
 def test_the_name_generate_is_the_function_whatever_was_imported_first(first: str) -> None:
-    check = "import constrain; constrain.generate(None, None, [], max_new_tokens=-1)"
+    check = "import constrain; constrain.generate(None, None, [1], max_new_tokens=-1)"
     done = subprocess.run(
         [sys.executable, "-c", f"{first}\n{check}"], capture_output=True, text=True, check=False
     )
@@ -261,6 +317,13 @@ def test_token_ids_may_be_an_array() -> None:
     expected = run([3, 5], grammar, params=seeded(0))
     for ids in (np.array([3, 5]), torch.tensor([3, 5])):
         assert run(ids, grammar, params=seeded(0)).token_ids == expected.token_ids
+
+
+@pytest.mark.parametrize("make", [np.zeros, torch.zeros])
+def test_masking_an_empty_batch_is_nothing(make: Any) -> None:
+    logits = make((0, VOCAB_SIZE))
+    constrain.apply_token_bitmask(logits, constrain.allocate_token_bitmask(0, VOCAB_SIZE))
+    assert logits.shape == (0, VOCAB_SIZE)
 
 
 def test_the_width_of_the_vocabulary_is_the_stand_in_s() -> None:
