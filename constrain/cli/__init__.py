@@ -6,7 +6,7 @@ Decided here: words, layout, exit codes. Not decided here: anything else; each c
 public API.
 
 Exit codes: 0 it is so; 1 it is not (a text was rejected, generation was cut); 2 the question was
-wrong (usage, a bad schema, a missing model); 130 interrupted.
+wrong (usage, a bad schema, a missing model); 70 a bug of constrain; 130 interrupted.
 
 Read in this order: `app` (the commands, one line each), `console` (how they speak), `sources` (a
 schema or regex from the arguments), `loading` (a model), then one file per command.

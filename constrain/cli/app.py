@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated
@@ -9,10 +11,13 @@ from typing import Annotated
 import typer
 
 from constrain.cli import bench, check, demo, explain, generate, model, warmup
-from constrain.cli.console import show_error
+from constrain.cli.console import show_bug, show_error
 from constrain.errors import ConstrainError
 
 __all__ = ["app", "run"]
+
+_BUG = 70
+"""EX_SOFTWARE of sysexits.h; 1 would say that a text was rejected."""
 
 app = typer.Typer(
     name="constrain",
@@ -62,8 +67,8 @@ def run(arguments: list[str]) -> int:
     """Run one command.
 
     Returns:
-        The exit code. A `ConstrainError` is shown and becomes 2; any other exception is a bug and
-        passes through.
+        The exit code. A `ConstrainError` is shown and becomes 2; any other exception is a bug, is
+        shown as one and becomes 70. With `--debug` the traceback comes first.
     """
     settings = _Settings()
     try:
@@ -72,7 +77,12 @@ def run(arguments: list[str]) -> int:
         return done.code if isinstance(done.code, int) else int(done.code is not None)
     except ConstrainError as error:
         if settings.debug:
-            raise
+            traceback.print_exc(file=sys.stderr)
         show_error(error)
         return 2
+    except Exception as error:
+        if settings.debug:
+            traceback.print_exc(file=sys.stderr)
+        show_bug(error)
+        return _BUG
     return 0

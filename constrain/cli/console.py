@@ -24,7 +24,7 @@ from rich.text import Text
 from constrain.errors import ConstrainError
 from constrain.generation.progress import Stage
 
-__all__ = ["StageBars", "output", "progress_bars", "say", "show_error", "write_json"]
+__all__ = ["StageBars", "output", "progress_bars", "say", "show_bug", "show_error", "write_json"]
 
 _STAGES: dict[Stage, str] = {
     "wait": "Waiting for another process that fetches the model",
@@ -64,6 +64,15 @@ def show_error(error: ConstrainError) -> None:
     message = Text(f"{kind}: ", style="bold red")
     for line in str(error).splitlines(keepends=True):
         message.append(line, style="cyan" if line.startswith("hint:") else "not bold default")
+    _notes().print(message, soft_wrap=True)
+
+
+def show_bug(error: Exception) -> None:
+    """Write that something happened which no input should cause, and what to do."""
+    message = Text("bug: ", style="bold red")
+    message.append(f"{type(error).__name__}: {error}\n", "not bold default")
+    message.append("this is a fault of constrain, not of what was asked\n", "not bold default")
+    message.append("hint: report it with what constrain --debug COMMAND ... shows", "cyan")
     _notes().print(message, soft_wrap=True)
 
 

@@ -108,7 +108,8 @@ def _show_verdict(console: Console, result: GenerationResult, validator: Any) ->
         say(f"\nthe text was cut after {result.timings.num_tokens} tokens", "yellow")
         return
     errors = [error.message for error in validator.iter_errors(result.parsed)]
-    assert not errors, errors
+    if errors:
+        raise RuntimeError(f"jsonschema objects to what the grammar allowed: {'; '.join(errors)}")
     console.print(Text("\n✓ jsonschema finds nothing to object to", "green"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -14,7 +15,7 @@ import pytest
 
 import constrain
 from constrain.cli.app import run
-from constrain.errors import GrammarError, ModelError
+from constrain.errors import ModelError
 from constrain.generation.packages import import_packages
 from tests.generation.test_prompts import small_tokenizer
 from tests.real_model import model_folder
@@ -122,9 +123,51 @@ def test_a_wrong_question_is_exit_code_2(
     assert "Traceback" not in printed.err
 
 
-def test_debug_lets_the_error_through() -> None:
-    with pytest.raises(GrammarError):
-        run(["--debug", "explain", "--regex", "("])
+@pytest.mark.parametrize("left", [0, 100, -50])
+def test_damaged_weights_are_exit_code_2_with_a_way_out(
+    left: int, tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(tiny_model, folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:left])
+    arguments = ["generate", "--regex", "a", "--prompt", "x", "--model", str(folder)]
+    assert run(arguments) == 2
+    printed = capsys.readouterr().err
+    assert f"cannot load a model from {folder}" in printed
+    assert "hint: the folder must be one that save_pretrained wrote" in printed
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--debug", "explain", "--regex", "("]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("Traceback")
+    assert "regex syntax error: " in printed
+
+
+def test_a_bug_is_exit_code_70(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(constrain.Grammar, "from_regex", fail)
+    assert run(["explain", "--regex", "a"]) == 70
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("bug: ZeroDivisionError: by zero\n")
+    assert "Traceback" not in printed.err
+    assert run(["--debug", "explain", "--regex", "a"]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_the_demo_does_not_hide_what_jsonschema_says(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    anything = constrain.Grammar.from_regex("[1-9]")
+    monkeypatch.setattr(constrain.Grammar, "from_json_schema", lambda *_: anything)
+    assert run(["demo", "--model", str(tiny_model)]) == 70
+    assert "jsonschema objects to what the grammar allowed" in capsys.readouterr().err
 
 
 def test_explain_says_how_texts_begin(capsys: pytest.CaptureFixture[str]) -> None:
