@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 import constrain
-from constrain.cli.console import output, write_json
+from constrain.cli.console import errors_as_json, output, say, write_json
 from constrain.cli.sources import RegexOption, SchemaOption, Style, read_bytes, read_grammar
 
 __all__ = ["Verdict", "check", "judge"]
@@ -79,12 +79,15 @@ def check(
     """Check texts against a JSON Schema or a regex; exit code 0 if all are accepted, 1 if not."""
     if schema == "-" and "-" in files:
         raise typer.BadParameter("standard input can be the schema or a text, not both")
-    grammar = read_grammar(schema, regex, style)
+    with errors_as_json(as_json):
+        grammar = read_grammar(schema, regex, style)
     verdicts = []
     for name in files:
         verdict = _read_and_judge(grammar, name, ignore_final_newline)
         verdicts.append(verdict)
-        if not as_json:
+        if verdict.error is not None:
+            say(f"{name}: cannot be read: {verdict.error}", "bold red")
+        elif not as_json:
             _show(output(), verdict)
     if as_json:
         write_json([verdict.as_json() for verdict in verdicts])
@@ -133,9 +136,7 @@ def _visible(data: bytes) -> str:
 
 def _show(console: Console, verdict: Verdict) -> None:
     text = Text(f"{verdict.name}: ")
-    if verdict.error is not None:
-        text.append(f"cannot be read: {verdict.error}", "bold red")
-    elif verdict.accepted:
+    if verdict.accepted:
         text.append("accepted", "bold green")
     else:
         text.append("rejected", "bold red")

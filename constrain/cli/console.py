@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,10 +22,19 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from constrain.errors import ConstrainError
+from constrain.errors import ConstrainError, GrammarError
 from constrain.generation.progress import Stage
 
-__all__ = ["StageBars", "output", "progress_bars", "say", "show_bug", "show_error", "write_json"]
+__all__ = [
+    "StageBars",
+    "errors_as_json",
+    "output",
+    "progress_bars",
+    "say",
+    "show_bug",
+    "show_error",
+    "write_json",
+]
 
 _STAGES: dict[Stage, str] = {
     "wait": "Waiting for another process that fetches the model",
@@ -59,12 +69,31 @@ def say(text: str, style: str = "") -> None:
 
 
 def show_error(error: ConstrainError) -> None:
-    """Write an error as a person wants it: what it is, its message, the way out. No traceback."""
+    """Write an error as a person wants it: where (its notes), what, the way out. No traceback."""
     kind = error.slug.replace("-", " ") + " error"
-    message = Text(f"{kind}: ", style="bold red")
+    message = Text("".join(f"{note}: " for note in getattr(error, "__notes__", ())))
+    message.append(f"{kind}: ", "bold red")
     for line in str(error).splitlines(keepends=True):
         message.append(line, style="cyan" if line.startswith("hint:") else "not bold default")
     _notes().print(message, soft_wrap=True)
+
+
+@contextmanager
+def errors_as_json(wanted: bool) -> Iterator[None]:
+    """Write an error as one JSON object to standard output, and exit with 2, if that is wanted."""
+    try:
+        yield
+    except (ConstrainError, typer.BadParameter) as error:
+        if not wanted:
+            raise
+        found: dict[str, object] = {"error": str(error), "kind": "usage"}
+        if isinstance(error, ConstrainError):
+            found["kind"] = error.slug
+            found["in"] = ", ".join(getattr(error, "__notes__", ())) or None
+        if isinstance(error, GrammarError):
+            found |= {"error": error.reason, "pointer": error.pointer, "hint": error.hint}
+        write_json(found)
+        raise typer.Exit(2) from error
 
 
 def show_bug(error: Exception) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 import constrain
-from constrain.cli.console import output, write_json
+from constrain.cli.console import errors_as_json, output, write_json
 from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
 
 __all__ = ["explain"]
@@ -26,7 +26,8 @@ def explain(
 
     It is compiled for a vocabulary of the 256 bytes, so no model is needed.
     """
-    grammar = read_grammar(schema, regex, style)
+    with errors_as_json(as_json):
+        grammar = read_grammar(schema, regex, style)
     vocab = constrain.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
     constrain.warmup()
     started = time.perf_counter()

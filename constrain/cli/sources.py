@@ -11,6 +11,7 @@ import typer
 
 import constrain
 from constrain.cli.loading import compile_kernels
+from constrain.errors import ConstrainError
 
 __all__ = ["RegexOption", "SchemaOption", "Style", "read_bytes", "read_grammar"]
 
@@ -37,7 +38,7 @@ def read_grammar(schema: str | None, regex: str | None, style: Style) -> constra
 
     Raises:
         typer.BadParameter: Neither or both are given, or the file cannot be read.
-        GrammarError: The schema or pattern is wrong.
+        GrammarError: The schema or pattern is wrong; its note is the name of the file.
     """
     if (schema is None) == (regex is None):
         raise typer.BadParameter("give one of --schema FILE and --regex PATTERN")
@@ -49,7 +50,11 @@ def read_grammar(schema: str | None, regex: str | None, style: Style) -> constra
         text = read_bytes(schema).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"cannot read the schema {schema}: {error}") from error
-    return constrain.Grammar.from_json_schema(text, style=style.value)
+    try:
+        return constrain.Grammar.from_json_schema(text, style=style.value)
+    except ConstrainError as error:
+        error.add_note(schema)  # which file; the error itself knows only the place in it
+        raise
 
 
 def read_bytes(name: str) -> bytes:

@@ -155,10 +155,35 @@ def test_a_file_that_cannot_be_read_is_exit_code_2_and_the_others_are_checked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["check", "--schema", "schema.json", "none.json", "good.json"]) == 2
-    assert capsys.readouterr().out.splitlines() == [
-        "none.json: cannot be read: No such file or directory",
-        "good.json: accepted",
-    ]
+    assert capsys.readouterr() == (
+        "good.json: accepted\n",
+        "none.json: cannot be read: No such file or directory\n",
+    )
+
+
+@pytest.mark.parametrize("command", [["check", "good.json"], ["explain"]])
+def test_a_wrong_schema_is_named_and_json_for_a_program(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("wrong.json").write_text('{"properties": {"a": {"type": "strng"}}}')
+    assert run([*command, "--schema", "wrong.json"]) == 2
+    assert capsys.readouterr().err.startswith("wrong.json: schema error: ")
+    assert run([*command, "--schema", "wrong.json", "--json"]) == 2
+    printed = capsys.readouterr()
+    error = json.loads(printed.out)
+    assert (error["in"], error["kind"]) == ("wrong.json", "schema")
+    assert error["pointer"] == "#/properties/a/type"
+    assert "strng" in error["error"]
+    assert printed.err == ""
+
+
+def test_a_schema_that_cannot_be_read_is_json_for_a_program(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "--schema", "none.json", "--json", "good.json"]) == 2
+    error = json.loads(capsys.readouterr().out)
+    assert error["kind"] == "usage"
+    assert "cannot read the schema none.json" in error["error"]
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,30 @@ def test_importing_torch_is_a_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -
     assert steps == [("import", 0, 1), ("import", 1, 1)]
 
 
+def test_bench_names_the_package_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: None)
+    assert run(["bench"]) == 2
+    printed = capsys.readouterr().err
+    assert "not installed: tokenizers" in printed
+    assert "pip install -e '.[bench]'" in printed
+
+
+def test_bench_without_its_data_says_where_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(constrain.__file__).parents[1]
+    shutil.copytree(
+        root / "benchmarks", tmp_path / "benchmarks", ignore=shutil.ignore_patterns("results")
+    )
+    monkeypatch.setattr(constrain, "__file__", str(tmp_path / "constrain" / "__init__.py"))
+    assert run(["bench", "--quick"]) == 2
+    printed = capfd.readouterr().err
+    assert "benchmark: no schemas: the benchmark expects the MaskBench data" in printed
+    assert "Traceback" not in printed
+
+
 def test_warmup_says_when_it_is_ready(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["warmup"]) == 0
     assert "kernels are ready" in capsys.readouterr().err
