@@ -16,8 +16,8 @@ def kernels_are_kept() -> bool:
     # Here, because importing it loads numba.
     from constrain.kernels.compile import kernel_folder
 
-    folder = kernel_folder()
-    return folder.is_dir() and any(folder.iterdir())
+    # numba makes the folders when a kernel is declared, and an index file when one is compiled.
+    return any(kernel_folder().rglob("*.nbi"))
 
 
 def warmup_kernels(progress: Progress = silent) -> None:

@@ -207,7 +207,8 @@ def test_a_cold_cache_is_announced_before_a_grammar_is_read(
         said.append(capsys.readouterr().err)
         raise ModelError("far enough")
 
-    monkeypatch.setattr("constrain.kernels.compile.kernel_folder", lambda: tmp_path / "absent")
+    (tmp_path / "walk").mkdir()  # numba makes it before it compiles
+    monkeypatch.setattr("constrain.kernels.compile.kernel_folder", lambda: tmp_path)
     monkeypatch.setattr(constrain.Grammar, "from_regex", grammar)
     monkeypatch.setattr(constrain.Grammar, "from_json_schema", grammar)
     assert run(command) == 2
@@ -217,7 +218,8 @@ def test_a_cold_cache_is_announced_before_a_grammar_is_read(
 def test_kernels_that_are_kept_are_not_called_compiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "kernel").touch()
+    (tmp_path / "walk").mkdir()
+    (tmp_path / "walk" / "kernel.nbi").touch()
     monkeypatch.setattr("constrain.kernels.compile.kernel_folder", lambda: tmp_path)
     assert run(["explain", "--regex", "a"]) == 0
     assert capsys.readouterr().err == ""
