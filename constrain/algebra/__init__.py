@@ -6,5 +6,6 @@ normal form, derivatives, emptiness. Not decided here: what a schema or regex me
 which tokens spell which bytes (`vocab`, `automaton`).
 
 Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `store`
-(the same by kernels, in flat arrays), `utf8` (code points to bytes).
+(the same by kernels, in flat arrays), `codepoints` and `utf8` (code points to bytes), `regular`
+(what `&` and `~` take), `structure` (what a state is made of), `printer` (bytes for messages).
 """

@@ -24,8 +24,8 @@ asked for.
 class Automaton:
     """The lazy automaton of a grammar over a vocabulary.
 
-    States and rows are added as sequences visit them; what is there is never changed, so any number
-    of sequences, in any number of threads, share one automaton. One lock guards growth.
+    States and rows are added as sequences visit them; what a state means never changes, so any
+    number of sequences, in any number of threads, share one automaton. One lock guards growth.
 
     Attributes:
         grammar: What was compiled.

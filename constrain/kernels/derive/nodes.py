@@ -329,7 +329,7 @@ def make_not(A, x):
 
 @inner
 def sort_rows(A, at, count, width):
-    """Sort `count` rows of `width` slots each in T.work, by all their slots; Shell's method."""
+    """Sort `count` rows of `width` slots at WORK[at], by all their slots; Shell's method."""
     gap = 1
     while gap < count // 3:
         gap = gap * 3 + 1

@@ -4,7 +4,8 @@ In: an arena, a live state, a vocabulary as a depth-first trie. Out: a row of th
 allowed. Decided here: the order of the walk, what is skipped. Not decided here: end tokens (the
 caller knows whether the state is accepting), remembered rows (`automaton`).
 
-`reference.py` asks for every token alone; `cpu.py` walks the trie.
+`reference.py` asks for every token alone; `cpu.py` walks the trie; `cover.py` sees where that is
+not needed.
 """
 
 from constrain.kernels.walk.cpu import walk
