@@ -285,6 +285,7 @@ class Source:
 
     def _resolver(self, node: Node) -> Any:  # noqa: ANN401 - a referencing.Resolver
         """The resolver of a node: that of the nearest node above, moved into subresources."""
+        from jsonschema_specifications import REGISTRY as METASCHEMAS
         from referencing import Registry
         from referencing.jsonschema import specification_with
 
@@ -299,7 +300,7 @@ class Source:
                 resource = specification_with(root.dialect.uri).create_resource(self._root)
                 base = resource.id() or ""
                 registry = Registry() if self._registry is None else self._registry
-                registry = registry.with_resource(base, resource)
+                registry = METASCHEMAS.combine(registry).with_resource(base, resource)
                 self._root_resolver = registry.resolver(base)
             resolver = self._root_resolver
             if top.schema is not self._root:

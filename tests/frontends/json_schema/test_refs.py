@@ -138,3 +138,11 @@ def test_the_schema_may_change_afterwards() -> None:
     schema["properties"].clear()
     assert grammar.accepts('{"a":1}')
     assert not grammar.accepts('{"a":"x"}')
+
+
+def test_published_metaschemas_are_at_hand() -> None:
+    texts = Texts(
+        {"$ref": "http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}
+    )
+    assert texts.accepts("3")
+    assert not texts.accepts("-3")
