@@ -154,7 +154,14 @@ def nullable(n: Node) -> bool:
             return not nullable(x)
         case ("rule", rule):
             return bool(rule.nullable)
+        case ("capture", _, _, _) | ("follow", _, _):
+            return False
     raise AssertionError(n)
+
+
+def capture(text: bytes, x: Node, term: t.Capture) -> Node:
+    """The rest `x` of a text that began with `text`, then what follows the whole of it."""
+    return EMPTY if x == EMPTY else ("capture", text, x, term)
 
 
 class Reference:
@@ -191,7 +198,14 @@ class Reference:
                 return complement(self.intern(term.body))
             case t.Rule():
                 return ("rule", term)
+            case t.Capture():
+                return capture(b"", self.intern(term.body), term)
         raise AssertionError(term)
+
+    def _end(self, term: t.Capture, text: bytes) -> Node:
+        """What follows a captured text."""
+        follow = cat(self.intern(term.before), ("follow", term, text))
+        return alt(frozenset({self.intern(term.instead), follow}))
 
     def _derive(self, n: Node, b: int) -> Node:
         """What may come after byte `b` (Brzozowski)."""
@@ -215,6 +229,13 @@ class Reference:
                 if rule not in self._bodies:
                     self._bodies[rule] = self.intern(rule.body)
                 return self.derive(self._bodies[rule], b)
+            case ("capture", text, x, term):
+                inside = capture(text + bytes([b]), self.derive(x, b), term)
+                if not nullable(x):
+                    return inside
+                return alt(frozenset({inside, self.derive(self._end(term, text), b)}))
+            case ("follow", term, text):
+                return self.derive(self.intern(term.follow(text)), b)
         raise AssertionError(n)
 
     def empty(self, n: Node) -> bool:

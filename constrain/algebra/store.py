@@ -46,7 +46,7 @@ _FIRST_CAPACITY: Final = {
     "classes": 64,
     "partitions": 32,
     "targets": 4096,
-    "rules": 64,
+    "captures": 16,
     "work": 16384,
     "frames": 512,
 }
@@ -64,12 +64,13 @@ _SECTIONS: Final = (
     (lay.PARTITION_SIZE, "partitions", 1),
     (lay.PARTITION_TABLE, "partitions", 2),
     (lay.TARGETS, "targets", 1),
-    (lay.RULE_BODY, "rules", 1),
+    (lay.BODY, "nodes", 1),
     (lay.WORK, "work", 1),
     (lay.FRAMES, "frames", 1),
     (lay.COVER_MARK, "nodes", 1),
     (lay.COVER_QUEUE, "nodes", 1),
     (lay.COVER_WITH, "nodes", 1),
+    (lay.CAPTURES, "captures", 2),
 )
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
@@ -99,6 +100,7 @@ class TermStore:
         self._capacity = dict(_FIRST_CAPACITY)
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
+        self._captures: list[t.Capture] = []
         self._interned: dict[t.Term, StateId] = {}
         self.arena: Int32Array = self._empty_arena(self._capacity)
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
@@ -165,6 +167,9 @@ class TermStore:
             out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
         elif isinstance(term, t.Rule):
             out += (ops.OP_RULE, self._rule_id(term), term.nullable)
+        elif isinstance(term, t.Capture):
+            parts = [number[m] for m in (term.body, term.before, term.instead)]
+            out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
         elif isinstance(term, t.And):
             out += (ops.OP_AND, len(term.members))
             out += [number[m] for m in term.members]
@@ -178,9 +183,13 @@ class TermStore:
         if found is None:
             found = self._rule_ids[rule] = len(self._rules)
             self._rules.append(rule)
-            if found >= self._capacity["rules"]:
-                self._grow("rules", found + 1)
-            self._section(lay.RULE_BODY)[found] = -1
+        return found
+
+    def _capture_id(self, capture: t.Capture) -> int:
+        found = len(self._captures)
+        if found >= self._capacity["captures"]:
+            self._grow("captures", found + 1)
+        self._captures.append(capture)
         return found
 
     def concatenate(self, parts: Sequence[StateId]) -> StateId:
@@ -209,15 +218,27 @@ class TermStore:
     def build_rules(self, budget: int) -> int:
         """Make bodies of rules that nothing has needed yet, oldest first; returns how many."""
         made = 0
-        body = self._section(lay.RULE_BODY)
-        for rule in range(len(self._rules)):
+        for rule in self._rules:
             if made >= budget:
                 break
-            if body[rule] < 0:
-                self._make_body(rule)
-                body = self._section(lay.RULE_BODY)
+            node = self._interned.get(rule)
+            if node is not None and not self._section(lay.BODY)[node]:
+                self._make_body(node)
                 made += 1
         return made
+
+    def blur(self, state: StateId) -> StateId:
+        """What a state is where the texts that it captures are not known; itself if there are none.
+
+        The rows of both are the same.
+        """
+        if not self.is_bytewise(state):
+            return state
+        return self._build(np.array((ops.OP_BLUR, state), np.int32), 1)
+
+    def is_bytewise(self, state: StateId) -> bool:
+        """Whether a state captures a text: its row then tells only what `walk` says it tells."""
+        return bool(self.arena[lay.NODE * state + lay.FLAGS] & lay.BYTEWISE)
 
     # States
 
@@ -263,18 +284,23 @@ class TermStore:
         """Which bytes may come next, ascending; none from a dead state."""
         if self.is_empty(state):
             return b""
-        classes, targets = self._row(state)
-        return np.flatnonzero(targets[classes] != DEAD).astype(np.uint8).tobytes()
+        return np.flatnonzero(self._targets(state) != DEAD).astype(np.uint8).tobytes()
 
     def successors(self, state: StateId) -> dict[StateId, int]:
         """The live states one byte after a state, each with the number of bytes that lead there."""
         if self.is_empty(state):
             return {}
-        classes, targets = self._row(state)
-        after, num_bytes = np.unique(targets[classes], return_counts=True)
+        after, num_bytes = np.unique(self._targets(state), return_counts=True)
         found = dict(zip(map(StateId, after.tolist()), num_bytes.tolist(), strict=True))
         found.pop(DEAD, None)
         return found
+
+    def _targets(self, state: StateId) -> Int32Array:
+        """The state after each byte."""
+        if self.is_bytewise(state):
+            return np.array([self.advance(state, bytes((b,))) for b in range(256)], np.int32)
+        classes, targets = self._row(state)
+        return targets[classes]
 
     def _row(self, state: StateId) -> tuple[Int32Array, Int32Array]:
         """The class of each byte, and the state after each class; made now if it is not there."""
@@ -314,7 +340,7 @@ class TermStore:
                 return
             arg = int(self.arena[lay.STATUS_ARG])
             self.arena[lay.STATUS] = lay.OK
-            if status == lay.NEED_RULE:
+            if status == lay.NEED_BODY:
                 self._make_body(arg)
             elif status == lay.LEFT_RECURSION:
                 raise UnsupportedFeatureError(
@@ -331,9 +357,28 @@ class TermStore:
             else:
                 self._grow(_NEEDS[status], arg)
 
-    def _make_body(self, rule: int) -> None:
-        node = self.intern(self._rules[rule].body)
-        self._section(lay.RULE_BODY)[rule] = node
+    def _make_body(self, node: int) -> None:
+        """Make the body of a RULE, or what follows a captured text."""
+        kind, a, b = self.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        if kind == lay.RULE:
+            term: t.Term = self._rules[a].body
+        else:
+            term = self._captures[a].follow(self._text(b))
+            if term.nullable or term is t.EMPTY:
+                raise AssertionError("what follows a capture is neither empty nor nullable")
+        body = self.intern(term)
+        if kind == lay.RULE and self.is_bytewise(body):
+            raise AssertionError(f"rule {self._rules[a].name!r} begins with a capture")
+        self._section(lay.BODY)[node] = body + 1
+
+    def _text(self, node: int) -> bytes:
+        """The bytes of a TEXT."""
+        text = bytearray()
+        while node != lay.EPS_ID:
+            node, byte = self.arena[lay.NODE * node + lay.ARG_A :][:2].tolist()
+            text.append(byte)
+        text.reverse()
+        return bytes(text)
 
     # Room
 

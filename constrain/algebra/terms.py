@@ -30,6 +30,7 @@ __all__ = [
     "Alt",
     "And",
     "ByteClass",
+    "Capture",
     "Cat",
     "Literal",
     "Not",
@@ -39,6 +40,7 @@ __all__ = [
     "alt",
     "byte_class",
     "byte_range",
+    "capture",
     "cat",
     "complement",
     "intersect",
@@ -206,6 +208,22 @@ class Rule(Term):
         return made
 
 
+class Capture(Term):
+    """A text of `body`, then what may follow that very text. See `capture`."""
+
+    __slots__ = ("before", "body", "follow", "instead")
+
+    def __init__(
+        self, body: Term, follow: Callable[[bytes], Term], before: Term, instead: Term
+    ) -> None:
+        self.nullable = False
+        self.regular = False
+        self.body = body
+        self.follow = follow
+        self.before = before
+        self.instead = instead
+
+
 ANY_BYTE: Final = ByteClass((1 << 256) - 1)
 ALL: Final = Not(EMPTY)
 """Every byte string."""
@@ -313,6 +331,34 @@ def complement(body: Term) -> Term:
     return ALL if body is EMPTY else Not(body)
 
 
+def capture(
+    body: Term, follow: Callable[[bytes], Term], *, before: Term = EPS, instead: Term = EMPTY
+) -> Term:
+    """A text w of `body`, then `before` and a text of `follow(w)`; or, after w, one of `instead`.
+
+    What follows depends on the text captured: the keys that an object may still have, the items
+    that a list of different items may still have. What does not depend on it stands in `before`
+    and `instead`, so that most tokens that leave the body need no look at what was captured.
+
+        capture(key, lambda w: members_without(w), before=cat(colon, value))
+
+    Args:
+        body: What is captured.
+        follow: Made for a text when a sequence gets there, or a token reaches past it. Called with
+            the bytes; may be called more than once for one text, and from several threads. Must
+            return a term that is neither empty nor nullable, whatever text of `body` it is given.
+        before: Between the text and what follows it.
+        instead: What may follow instead, if not empty: never the empty string.
+
+    A rule may not begin with a capture, and a capture may not stand inside `complement`.
+    """
+    if body is EMPTY or (before is EMPTY and instead is EMPTY):
+        return EMPTY
+    if instead.nullable:
+        raise ValueError("what follows a capture is not nullable")
+    return Capture(body, follow, before, instead)
+
+
 def non_nullable(term: Term) -> Term:
     """`term` without the empty string."""
     if not term.nullable:
@@ -361,4 +407,6 @@ def members_of(term: Term) -> Sequence[Term]:
         return term.members
     if isinstance(term, (Repeat, Not)):
         return (term.body,)
+    if isinstance(term, Capture):
+        return (term.body, term.before, term.instead)
     return ()

@@ -7,12 +7,17 @@ the oldest go, and are made again if their state comes back.
 A new row is one walk of the vocabulary, or, where the state begins with a head that other states
 and other grammars share, a copy of the head's row and a walk of its remainders (`heads`). Both give
 the same row; `walk` is the plain one, and tests compare them.
+
+Where a state captures texts, the walk is that of its blurred state, which many states share: it
+does not tell what follows a text that ends inside a token. Those tokens are few, and are stepped
+through one by one (`settle`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +25,7 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.headwalk import HeadWalk
+from constrain.automaton.settle import UnsureTokens, tokens_below
 from constrain.automaton.slices import PLAIN_TEXT, slice_of
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import walk
@@ -29,6 +35,21 @@ __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
 _UNSEEN = np.zeros(0, np.int32)
+_MAX_DRAFTS = 256
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What walks tell of a row.
+
+    Attributes:
+        words: int32 [ceil(V/32)]: the tokens that may follow, end tokens not included.
+        untold: Tokens that may or may not; some of them may be in `words`.
+    """
+
+    words: Int32Array
+    untold: list[Int32Array] = field(default_factory=list)
+    tokens: UnsureTokens | None = None
 
 
 class MaskRow:
@@ -76,6 +97,8 @@ class MaskRows:
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._stack = np.zeros(2 * (self._trie.max_depth + 2), np.int32)
+        self._unsure = np.zeros(self._trie.num_nodes, np.int32)
+        self._drafts: dict[StateId, _Draft] = {}
         self._by_state: dict[StateId, MaskRow] = {}
         self._by_content: dict[bytes, MaskRow] = {}
         self._states_of: dict[bytes, list[StateId]] = {}
@@ -93,31 +116,56 @@ class MaskRows:
         """
         row = self._by_state.get(state)
         if row is None:
-            words = np.zeros(self._num_words, np.int32)
-            self._add(state, words)
-            self._add_eos(state, words)
-            row = self._remember(state, words)
+            draft = self._draft(self._store.blur(state), state)
+            row = self._remember(state, self._settled(state, draft))
         return row
 
     def walk(self, state: StateId) -> Int32Array:
         """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
-        words = np.zeros(self._num_words, np.int32)
-        self._walk(state, self._trie, words)
-        self._add_eos(state, words)
-        return words
+        draft = self._new_draft()
+        self._walk(state, self._trie, draft)
+        return self._settled(state, draft)
 
     # Making a row
 
-    def _add(self, state: StateId, words: Int32Array) -> None:
+    def _draft(self, blurred: StateId, state: StateId) -> _Draft:
+        """What walks tell of a state, remembered if other states share its blurred one."""
+        draft = self._drafts.get(blurred)
+        if draft is None:
+            draft = self._new_draft()
+            self._add(blurred, draft)
+            if blurred != state:
+                if len(self._drafts) >= _MAX_DRAFTS:
+                    del self._drafts[next(iter(self._drafts))]
+                self._drafts[blurred] = draft
+        return draft
+
+    def _new_draft(self) -> _Draft:
+        return _Draft(np.zeros(self._num_words, np.int32))
+
+    def _settled(self, state: StateId, draft: _Draft) -> Int32Array:
+        """A row of its own from a draft: with the tokens that it does not tell, and end tokens."""
+        words = draft.words.copy()
+        if draft.untold:
+            if draft.tokens is None:
+                ids = np.unique(np.concatenate(draft.untold))
+                told = draft.words[ids >> 5] >> (ids & 31) & 1
+                draft.tokens = UnsureTokens(self._vocab, ids[told == 0])
+            draft.tokens.settle(self._store, state, words)
+        if self._store.nullable(state):
+            words |= self._eos_bits
+        return words
+
+    def _add(self, state: StateId, draft: _Draft) -> None:
         """Set the bits of the tokens that may follow a live state."""
         members = self._structure.members(state)
         splits = [self._split(m) for m in members] if self._is_union(state) else []
         if not any(splits):
-            self._add_one(state, self._split(state) if not splits else None, words)
+            self._add_one(state, self._split(state) if not splits else None, draft)
             return
         for member, split in zip(members, splits, strict=True):
             if not self._store.is_empty(member):
-                self._add_one(member, split, words)
+                self._add_one(member, split, draft)
 
     def _is_union(self, state: StateId) -> bool:
         return self._structure.is_kind(state, lay.ALT)
@@ -140,41 +188,41 @@ class MaskRows:
         return (parts, rest) if parts else None
 
     def _add_one(
-        self, state: StateId, split: tuple[list[StateId], StateId] | None, words: Int32Array
+        self, state: StateId, split: tuple[list[StateId], StateId] | None, draft: _Draft
     ) -> None:
         if split is None:
-            self._walk_all(state, words)
+            self._walk_all(state, draft)
             return
         parts, after = split
         head = self._heads.row(parts)
         if head is None:
-            self._walk_all(state, words)
+            self._walk_all(state, draft)
             self._heads.note_cost(parts, int(self._store.arena[lay.NUM_VISITED]))
             return
-        words |= head.words
+        draft.words |= head.words
         if after != lay.EPS_ID:
             for remainders in head.remainders:
-                self._walk(after, remainders, words)
+                self._walk(after, remainders, draft)
             if all(self._store.nullable(part) for part in parts):
-                self._walk_all(after, words)
+                self._walk_all(after, draft)
 
-    def _walk_all(self, state: StateId, words: Int32Array) -> None:
+    def _walk_all(self, state: StateId, draft: _Draft) -> None:
         """Set the bits of the tokens that may follow; the slice at once, if it is covered."""
-        if self._walk(state, self._trie, words, slice_start=self._slice_start):
-            words |= self._slice.words
-            self._walk(state, self._slice.others, words)
+        if self._walk(state, self._trie, draft, slice_start=self._slice_start):
+            draft.words |= self._slice.words
+            self._walk(state, self._slice.others, draft)
 
     def _states_of_nodes(self, state: StateId) -> Int32Array:
         """The live state of each node of the vocabulary's trie, 0 where it is dead."""
         seen = np.zeros(self._trie.num_nodes, np.int32)
-        self._walk(state, self._trie, np.zeros(self._num_words, np.int32), seen)
+        self._walk(state, self._trie, self._new_draft(), seen)
         return seen
 
     def _walk(
         self,
         state: StateId,
         trie: Trie,
-        words: Int32Array,
+        draft: _Draft,
         seen: Int32Array = _UNSEEN,
         slice_start: int = 0,
     ) -> bool:
@@ -182,7 +230,9 @@ class MaskRows:
 
         Then nothing was walked.
         """
-        mask = words.view(np.uint32)
+        if len(self._unsure) < trie.num_nodes:
+            self._unsure = np.zeros(trie.num_nodes, np.int32)
+        mask = draft.words.view(np.uint32)
         store = self._store
         at = 0
 
@@ -202,15 +252,16 @@ class MaskRows:
                     at,
                     seen,
                     slice_start,
+                    self._unsure,
                 )
             )
 
         store.run(step)
+        num_unsure = int(store.arena[lay.NUM_UNSURE])
+        if num_unsure:
+            entries = self._unsure[:num_unsure].tolist()
+            draft.untold.append(tokens_below(trie, entries))
         return at < 0
-
-    def _add_eos(self, state: StateId, words: Int32Array) -> None:
-        if self._store.nullable(state):
-            words |= self._eos_bits
 
     # Remembering rows
 

@@ -42,4 +42,47 @@ def _combine_boolean(inner):
 
 plain_terms = st.recursive(leaves, _combine, max_leaves=8)
 boolean_terms = st.recursive(leaves, _combine_boolean, max_leaves=8)
+
+# Terms that capture. Their bodies are finite, so that the reference decides emptiness.
+_bits = st.lists(st.sampled_from(list(ALPHABET)), min_size=1, max_size=3).map(
+    lambda bs: t.literal(bytes(bs))
+)
+_bodies = st.lists(_bits, min_size=1, max_size=4).map(t.alt)
+_FOLLOWERS = (
+    lambda w: t.literal(w + b"a"),
+    lambda w: t.literal(bytes(reversed(w)) + b"b"),
+    lambda w: t.intersect(
+        (t.alt(map(t.literal, (b"ab", b"bb", b"a"))), t.complement(t.literal(w)))
+    ),
+    lambda w: t.capture(
+        t.alt((t.literal(b"b"), t.literal(b"ab"))), lambda v: t.literal(v + w), before=t.literal(w)
+    ),
+)
+
+
+def _capture(inner):
+    return st.builds(
+        lambda body, follow, before, instead: t.capture(
+            body, follow, before=before, instead=instead
+        ),
+        st.one_of(_bodies, _bodies.map(t.optional), inner),
+        st.sampled_from(_FOLLOWERS),
+        st.one_of(st.just(t.EPS), _bodies, _bodies.map(t.optional)),
+        st.one_of(st.just(t.EMPTY), _bodies),
+    )
+
+
+def _combine_finite(inner):
+    return st.one_of(
+        _capture(inner),
+        st.lists(inner, min_size=1, max_size=3).map(lambda ts: t.cat(*ts)),
+        st.lists(inner, min_size=1, max_size=3).map(t.alt),
+        inner.map(t.optional),
+        st.tuples(inner, st.integers(0, 2)).map(lambda p: t.repeat(p[0], p[1], p[1] + 1)),
+        st.lists(inner, min_size=2, max_size=2).map(t.intersect),
+        st.tuples(inner, _bodies).map(lambda p: t.intersect((p[0], t.complement(p[1])))),
+    )
+
+
+capturing_terms = st.recursive(_bodies, _combine_finite, max_leaves=6)
 texts = st.lists(st.sampled_from(list(ALPHABET)), max_size=8).map(bytes)

@@ -13,7 +13,7 @@ from constrain.algebra.store import DEAD, TermStore
 from constrain.errors import LimitExceededError, UnsupportedFeatureError
 from constrain.kernels.derive import layout as lay
 from constrain.limits import Limits
-from tests.algebra.strategies import ALPHABET, boolean_terms, plain_terms, texts
+from tests.algebra.strategies import ALPHABET, boolean_terms, capturing_terms, plain_terms, texts
 
 
 def as_reference(store: TermStore, node: int) -> ref.Node:
@@ -64,6 +64,40 @@ def test_a_state_is_dead_exactly_where_no_sentence_begins_so(term):
             assert (state == DEAD) == slow.empty(node), text
             if state != DEAD:
                 assert store.nullable(state) == ref.nullable(node), text
+
+
+@given(capturing_terms, texts)
+def test_terms_that_capture_step_as_the_reference_does(term, text):
+    store, slow = TermStore(), ref.Reference()
+    state, node = store.intern(term), slow.intern(term)
+    assert store.is_empty(state) == slow.empty(node)
+    for b in text:
+        alive = [c for c in ALPHABET if not slow.empty(slow.derive(node, c))]
+        assert list(store.next_bytes(state)) == alive
+        state, node = store.advance(state, bytes([b])), slow.derive(node, b)
+        assert (state == DEAD) == slow.empty(node)
+        if state == DEAD:
+            break
+        assert store.nullable(state) == ref.nullable(node)
+
+
+def test_states_that_differ_in_what_they_captured_share_a_blurred_one():
+    word = t.cat(t.plus(t.byte_class(b"abc")), t.literal(b";"))
+    twice = t.capture(word, lambda w: t.literal(w), before=t.literal(b"="))
+    store = TermStore()
+    start = store.intern(t.cat(twice, t.literal(b"!")))
+    one, other = store.advance(start, b"ab"), store.advance(start, b"c")
+    assert one != other
+    assert store.blur(one) == store.blur(other)
+    assert store.nullable(store.advance(one, b"a;=aba;!"))
+    assert store.advance(one, b"a;=abb") == DEAD
+
+
+def test_a_rule_may_not_begin_with_a_capture():
+    twice = t.capture(t.byte_class(b"ab"), t.literal)
+    store = TermStore()
+    with pytest.raises(AssertionError, match="begins with a capture"):
+        store.advance(store.intern(t.Rule("twice", lambda: twice)), b"a")
 
 
 @given(boolean_terms)

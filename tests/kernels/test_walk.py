@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 
 from constrain import Grammar, Limits
+from constrain.algebra.store import DEAD
 from constrain.automaton import Automaton, MaskRow
 from constrain.kernels.walk.reference import allowed_tokens
-from tests.algebra.strategies import boolean_terms
+from tests.algebra.strategies import boolean_terms, capturing_terms, texts
 from tests.matcher.vocabularies import JSON, NASTY
 
 
@@ -23,6 +24,20 @@ def check(automaton, vocab):
 @given(boolean_terms)
 def test_random_terms(term):
     check(Automaton(Grammar(term, "test"), NASTY, Limits()), NASTY)
+
+
+@given(capturing_terms, texts)
+def test_terms_that_capture(term, text):
+    automaton = Automaton(Grammar(term, "test"), NASTY, Limits())
+    state = automaton.start
+    for b in text:
+        if state == DEAD or automaton.is_empty(state):
+            return
+        plain = MaskRow(automaton.walk_mask(state), NASTY.vocab_size)
+        expected = allowed_tokens(state, NASTY.token_bytes, automaton.after_bytes)
+        assert set(plain.token_ids()) - set(NASTY.eos_token_ids) == expected
+        assert plain.token_ids() == automaton.mask_row(state).token_ids()
+        state = automaton.after_bytes(state, bytes([b]))
 
 
 @pytest.mark.parametrize("pattern", [r'"[^"]*"', r"\{.*\}", "(?:[a-z]|é)+", r"[\s\S]*"])

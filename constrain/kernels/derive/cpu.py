@@ -11,6 +11,9 @@ from constrain.kernels.compile import entry, inner
 from constrain.kernels.derive.emptiness import decide, resolve
 from constrain.kernels.derive.layout import (
     ALL_ID,
+    BLURRED,
+    BYTEWISE,
+    CAPTURES,
     CLASS_WORDS,
     EMPTY_ID,
     EPS,
@@ -23,19 +26,24 @@ from constrain.kernels.derive.layout import (
     NULLABLE,
     NUM_NODES,
     OK,
+    OPEN,
     PARTITIONS,
     REACHED,
     ROW_OFFSET,
     ROW_PARTITION,
+    RULEFUL,
     STATUS,
     TARGETS,
+    UNKNOWN,
     WORK,
 )
 from constrain.kernels.derive.nodes import (
+    intern_node,
     lacks_work,
     make_alt,
     make_and,
     make_byte,
+    make_capture,
     make_cat,
     make_class,
     make_not,
@@ -44,6 +52,7 @@ from constrain.kernels.derive.nodes import (
     rehash,
 )
 from constrain.kernels.derive.rows import rehash_partitions
+from constrain.kernels.derive.step import BLUR, step
 
 # Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier
 # results.
@@ -69,6 +78,10 @@ OP_REHASH = 10
 """Alone, after a hashed section grew."""
 OP_NODE = 11
 """node: one that exists"""
+OP_CAPTURE = 12
+"""capture, i: body, j: before what follows, k: instead"""
+OP_BLUR = 13
+"""node: the term whose row it has"""
 
 
 @inner
@@ -81,6 +94,7 @@ def _start(A):
     A[NODE * EPS_ID + FLAGS] = NULLABLE | NONEMPTY
     A[NUM_NODES] = ALL_ID
     make_not(A, np.int64(EMPTY_ID))
+    intern_node(A, UNKNOWN, 0, 0, 0, NONEMPTY | RULEFUL | BLURRED | OPEN)
 
 
 @entry
@@ -133,6 +147,16 @@ def build(arena, program, results):
         elif op == OP_NODE:
             node = np.int64(program[at + 1])
             at += 1
+        elif op == OP_CAPTURE:
+            slot = A[CAPTURES] + 2 * np.int64(program[at + 1])
+            A[slot] = results[program[at + 3]]
+            A[slot + 1] = results[program[at + 4]]
+            body = np.int64(results[program[at + 2]])
+            node = make_capture(A, np.int64(EPS_ID), body, np.int64(program[at + 1]))
+            at += 4
+        elif op == OP_BLUR:
+            node = step(A, np.int64(program[at + 1]), np.int64(BLUR), 0)
+            at += 1
         elif op == OP_REHASH:
             rehash(A)
             rehash_partitions(A)
@@ -161,11 +185,19 @@ def advance(arena, state, data, start, stop):
     if A[NODE * state + FLAGS] & HOLLOW:
         A[REACHED] = at
         return np.int64(EMPTY_ID)
-    while resolve(A, state, 0) and at < stop:
-        c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
-        state = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
+    while state != EMPTY_ID:
+        if at < stop and A[NODE * state + FLAGS] & BYTEWISE:
+            target = step(A, state, np.int64(data[at]), 0)
+            if A[STATUS] != OK or not decide(A, target, 0):
+                break
+            if A[NODE * target + FLAGS] & HOLLOW:
+                target = np.int64(EMPTY_ID)
+        else:
+            if not resolve(A, state, 0) or at == stop:
+                break
+            c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
+            target = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
+        state = target
         at += 1
-        if state == EMPTY_ID:
-            break
     A[REACHED] = at
     return state

@@ -15,6 +15,8 @@ from constrain.kernels.derive.layout import (
     ALT,
     ARG_A,
     ARG_B,
+    BYTEWISE,
+    CAPTURE,
     CAT,
     EMPTINESS_LIMIT,
     EMPTY_ID,
@@ -43,7 +45,8 @@ from constrain.kernels.derive.layout import (
     size_of,
 )
 from constrain.kernels.derive.nodes import lacks_work, set_status
-from constrain.kernels.derive.rows import ensure_row
+from constrain.kernels.derive.rows import BYTES, ensure_row
+from constrain.kernels.derive.step import step
 
 DECIDED = NONEMPTY | HOLLOW
 
@@ -60,11 +63,20 @@ def _search(A, start, sp):
     at = 0
     while at < found:
         u = np.int64(A[A[QUEUE] + at])
-        if not ensure_row(A, u, sp):
-            return False
-        size = A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]]
+        bytewise = A[NODE * u + FLAGS] & BYTEWISE
+        size = np.int64(BYTES)
+        if not bytewise:
+            if not ensure_row(A, u, sp):
+                return False
+            size = np.int64(A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]])
         for i in range(size):
-            v = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + i])
+            v = np.int64(EMPTY_ID)
+            if bytewise:
+                v = step(A, u, i, sp)
+                if A[STATUS] != OK:
+                    return False
+            else:
+                v = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + i])
             if v == EMPTY_ID or A[NODE * v + FLAGS] & HOLLOW or A[A[MARK] + v] == epoch:
                 continue
             if A[NODE * v + FLAGS] & NONEMPTY:
@@ -109,10 +121,10 @@ def decide(A, root, sp):
         kind = A[NODE * t + KIND]
         verdict = 0
         pending = np.int64(-1)
-        if kind == CAT or kind == REPEAT:
+        if kind == CAT or kind == REPEAT or kind == CAPTURE:
             for part in (
-                A[NODE * t + ARG_A],
-                A[NODE * t + ARG_B] if kind == CAT else A[NODE * t + ARG_A],
+                A[NODE * t + ARG_B] if kind == CAPTURE else A[NODE * t + ARG_A],
+                A[NODE * t + ARG_A] if kind == REPEAT else A[NODE * t + ARG_B],
             ):
                 if A[NODE * part + FLAGS] & HOLLOW or part == EMPTY_ID:
                     verdict = HOLLOW

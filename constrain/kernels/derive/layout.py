@@ -30,6 +30,8 @@ EMPTINESS_LIMIT = 9
 REACHED = 10
 NUM_VISITED = 11
 """Nodes of the vocabulary that the last walk looked at."""
+NUM_UNSURE = 12
+"""Entries that the last walk wrote to its `unsure`."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 OFFSETS = 16
@@ -48,7 +50,7 @@ ROW_PARTITION = HEAD + 6
 ROW_OFFSET = HEAD + 7
 """Where its targets begin in TARGETS, one for each class of the partition."""
 
-# Sections. N: nodes, P: pool, C: classes, M: partitions, K: rules.
+# Sections. N: nodes, P: pool, C: classes, M: partitions, K: captures.
 NODES = OFFSETS
 """[N, NODE]"""
 MARK = OFFSETS + 1
@@ -73,8 +75,8 @@ PARTITION_TABLE = OFFSETS + 10
 """[2M, a power of two] partition + 1, or 0"""
 TARGETS = OFFSETS + 11
 """derivatives, row after row"""
-RULE_BODY = OFFSETS + 12
-"""[K] node, or -1 where the body has not been made"""
+BODY = OFFSETS + 12
+"""[N] of a RULE or FOLLOW: its body + 1, or 0 where that has not been made"""
 WORK = OFFSETS + 13
 """scratch stack"""
 FRAMES = OFFSETS + 14
@@ -85,6 +87,8 @@ COVER_QUEUE = OFFSETS + 16
 """[N] states in the order found there"""
 COVER_WITH = OFFSETS + 17
 """[N] the slice's state that a state was met with"""
+CAPTURES = OFFSETS + 18
+"""[K, 2] of each capture: nodes of what stands before what follows, and what follows instead"""
 
 # Values of STATUS.
 OK = 0
@@ -95,8 +99,8 @@ NEED_PARTITIONS = 4
 NEED_TARGETS = 5
 NEED_WORK = 6
 NEED_FRAMES = 7
-NEED_RULE = 8
-"""STATUS_ARG is a rule whose body must be made before the kernel can go on."""
+NEED_BODY = 8
+"""STATUS_ARG is a RULE or FOLLOW whose body must be made before the kernel can go on."""
 LEFT_RECURSION = 9
 """STATUS_ARG is a term that reaches itself before a byte is consumed."""
 TOO_MANY_STATES = 10
@@ -119,11 +123,20 @@ NOT = 7
 """ARG_A: body."""
 RULE = 8
 """ARG_A: rule."""
+CAPTURE = 9
+"""The rest of a text that is captured. ARG_A: the TEXT so far, ARG_B: the rest, ARG_C: capture."""
+FOLLOW = 10
+"""What follows a captured text. ARG_A: capture, ARG_B: the TEXT."""
+UNKNOWN = 11
+"""What follows a text that is not known: not empty, and nothing more can be said."""
+TEXT = 12
+"""No term: ARG_A: the TEXT before, or EPS_ID, ARG_B: the last byte."""
 
 # The nodes that always exist.
 EMPTY_ID = 0
 EPS_ID = 1
 ALL_ID = 2
+UNKNOWN_ID = 3
 
 INFINITE = 2**31 - 1
 
@@ -138,6 +151,19 @@ COVERS = 16
 """Every text of the vocabulary's slice keeps it alive (`kernels/walk/cover.py`)."""
 COVERS_NOT = 32
 """Not every one does, or it took too long to see."""
+BYTEWISE = 64
+"""A CAPTURE or FOLLOW is first: the derivative is made byte by byte (`step.py`); the row is that of
+the blurred term, in which UNKNOWN follows every captured text."""
+BLURRED = 128
+"""An UNKNOWN stands somewhere in it."""
+OPEN = 256
+"""An UNKNOWN is first: the term is alive, but its row does not tell all bytes that may come."""
+UNSURE = 512
+"""A blurred term inside an AND or NOT is first: not even whether it is alive can be told."""
+ANYWHERE = RULEFUL | BLURRED
+"""Flags that a term has if some part has them."""
+FIRST = BYTEWISE | OPEN | UNSURE
+"""Flags that a term has if some part that may come first has them."""
 
 # Values of ROW_STATE.
 ROW_MISSING = 0

@@ -17,9 +17,14 @@ from constrain.kernels.derive.layout import (
     ALL_ID,
     ALT,
     AND,
+    ANYWHERE,
     ARG_A,
     ARG_B,
     ARG_C,
+    BLURRED,
+    BYTEWISE,
+    CAPTURE,
+    CAPTURES,
     CAT,
     CLASS,
     CLASS_TABLE,
@@ -27,7 +32,9 @@ from constrain.kernels.derive.layout import (
     CLASSES,
     EMPTY_ID,
     EPS_ID,
+    FIRST,
     FLAGS,
+    FOLLOW,
     FRAMES,
     HOLLOW,
     INFINITE,
@@ -52,6 +59,8 @@ from constrain.kernels.derive.layout import (
     RULEFUL,
     STATUS,
     TABLE,
+    UNKNOWN_ID,
+    UNSURE,
     WORK,
     size_of,
 )
@@ -266,10 +275,13 @@ def _cat_pair(A, h, k):
         return np.int64(EMPTY_ID)
     if h == EPS_ID:
         return np.int64(k)
-    if k == EPS_ID:
+    if k == EPS_ID or h == UNKNOWN_ID:
         return np.int64(h)
     flags = A[NODE * h + FLAGS] & A[NODE * k + FLAGS] & (NULLABLE | NONEMPTY)
-    flags |= (A[NODE * h + FLAGS] | A[NODE * k + FLAGS]) & RULEFUL
+    flags |= (A[NODE * h + FLAGS] | A[NODE * k + FLAGS]) & ANYWHERE
+    flags |= A[NODE * h + FLAGS] & FIRST
+    if A[NODE * h + FLAGS] & NULLABLE:
+        flags |= A[NODE * k + FLAGS] & FIRST
     return intern_node(A, CAT, h, k, 0, flags)
 
 
@@ -304,7 +316,7 @@ def make_repeat(A, x, lo, hi):
     if lo == 1 and hi == 1:
         return np.int64(x)
     flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
-    flags |= A[NODE * x + FLAGS] & RULEFUL
+    flags |= A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
     return intern_node(A, REPEAT, x, lo, hi, flags)
 
 
@@ -315,13 +327,38 @@ def make_rule(A, rule, nullable):
 
 
 @inner
+def make_capture(A, text, x, capture):
+    """The rest `x` of a text that began with `text`, then what follows the whole of it."""
+    if x == EMPTY_ID or A[NODE * x + FLAGS] & HOLLOW:
+        return np.int64(EMPTY_ID)
+    flags = A[NODE * x + FLAGS] & (NONEMPTY | BLURRED) | RULEFUL | BYTEWISE
+    return intern_node(A, CAPTURE, text, x, capture, flags)
+
+
+@inner
+def after_capture(A, capture, text, sp):
+    """What follows a captured text; `text` -1: one that is not known."""
+    if lacks_work(A, sp + 2):
+        return np.int64(EMPTY_ID)
+    follow = np.int64(UNKNOWN_ID)
+    if text >= 0:
+        follow = intern_node(A, FOLLOW, capture, text, 0, NONEMPTY | RULEFUL | BYTEWISE)
+    at = A[CAPTURES] + 2 * capture
+    A[A[WORK] + sp] = make_cat(A, np.int64(A[at]), follow, sp)
+    A[A[WORK] + sp + 1] = A[at + 1]
+    return make_alt(A, sp, sp + 2, sp + 2)
+
+
+@inner
 def make_not(A, x):
     """Every byte string outside `x`."""
     if A[NODE * x + KIND] == NOT:
         return np.int64(A[NODE * x + ARG_A])
     if A[NODE * x + FLAGS] & HOLLOW:
         x = np.int64(EMPTY_ID)
-    flags = A[NODE * x + FLAGS] & RULEFUL
+    flags = A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
+    if flags & BLURRED:
+        flags |= UNSURE | NONEMPTY
     if not A[NODE * x + FLAGS] & NULLABLE:
         flags |= NULLABLE | NONEMPTY
     return intern_node(A, NOT, x, 0, 0, flags)
@@ -528,7 +565,8 @@ def _close_union(A, pairs, count, sp):
     if kept < 2:
         return np.int64(A[A[WORK] + pairs]) if kept else np.int64(EMPTY_ID)
     for i in range(kept):
-        flags |= A[NODE * A[A[WORK] + pairs + i] + FLAGS] & (NULLABLE | NONEMPTY | RULEFUL)
+        part = A[NODE * A[A[WORK] + pairs + i] + FLAGS]
+        flags |= part & (NULLABLE | NONEMPTY | ANYWHERE | FIRST)
     return intern_members(A, ALT, pairs, pairs + kept, flags)
 
 
@@ -665,5 +703,7 @@ def make_and(A, lo, hi, sp):
         return np.int64(A[A[WORK] + sp]) if kept else np.int64(ALL_ID)
     flags = NULLABLE | NONEMPTY if all_nullable else 0
     for i in range(kept):
-        flags |= A[NODE * A[A[WORK] + sp + i] + FLAGS] & RULEFUL
+        flags |= A[NODE * A[A[WORK] + sp + i] + FLAGS] & (ANYWHERE | FIRST)
+    if flags & BLURRED:
+        flags |= UNSURE | NONEMPTY
     return intern_members(A, AND, sp, sp + kept, flags)

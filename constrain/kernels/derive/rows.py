@@ -20,6 +20,8 @@ from constrain.kernels.derive.layout import (
     ARG_A,
     ARG_B,
     ARG_C,
+    BODY,
+    CAPTURE,
     CAT,
     CLASS,
     CLASS_WORDS,
@@ -27,11 +29,12 @@ from constrain.kernels.derive.layout import (
     EMPTY_ID,
     EPS_ID,
     FLAGS,
+    FOLLOW,
     INFINITE,
     KIND,
     LEFT_RECURSION,
+    NEED_BODY,
     NEED_PARTITIONS,
-    NEED_RULE,
     NEED_TARGETS,
     NODE,
     NOT,
@@ -52,13 +55,13 @@ from constrain.kernels.derive.layout import (
     ROW_RESOLVED,
     ROW_STATE,
     RULE,
-    RULE_BODY,
     STATUS,
     TARGETS,
     WORK,
     size_of,
 )
 from constrain.kernels.derive.nodes import (
+    after_capture,
     clear,
     lacks_work,
     make_alt,
@@ -311,13 +314,28 @@ def _push_missing(A, t, top):
             top = _push(A, A[A[POOL] + A[NODE * t + ARG_A] + i], top)
             if top < 0:
                 break
-    elif kind == RULE:
-        body = np.int64(A[A[RULE_BODY] + A[NODE * t + ARG_A]])
-        if body < 0:
-            set_status(A, NEED_RULE, A[NODE * t + ARG_A])
+    elif kind == RULE or kind == FOLLOW or kind == CAPTURE:
+        same = alias_of(A, t, top)
+        if A[STATUS] != OK:
             return top
-        top = _push(A, body, top)
+        top = _push(A, same, top)
     return top
+
+
+@inner
+def alias_of(A, t, sp):
+    """The term whose row a RULE, FOLLOW or CAPTURE has; STATUS says if it must be made first.
+
+    A CAPTURE has the row of its blurred term: within one walk of the vocabulary the text captured
+    is not known, so what follows it is UNKNOWN.
+    """
+    if A[NODE * t + KIND] == CAPTURE:
+        blurred = after_capture(A, np.int64(A[NODE * t + ARG_C]), -1, sp)
+        return make_cat(A, np.int64(A[NODE * t + ARG_B]), blurred, sp)
+    body = np.int64(A[A[BODY] + t]) - 1
+    if body < 0:
+        set_status(A, NEED_BODY, t)
+    return body
 
 
 @inner
@@ -342,8 +360,10 @@ def _row_of(A, t, sp):
         return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
     if kind == REPEAT or kind == NOT:
         return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
-    if kind == RULE:
-        body = np.int64(A[A[RULE_BODY] + A[NODE * t + ARG_A]])
+    if kind == RULE or kind == FOLLOW or kind == CAPTURE:
+        body = alias_of(A, t, sp)
+        if A[STATUS] != OK:
+            return False
         A[NODE * t + ROW_OFFSET] = A[NODE * body + ROW_OFFSET]
         A[NODE * t + ROW_PARTITION] = A[NODE * body + ROW_PARTITION]
         A[NODE * t + ROW_STATE] = A[NODE * body + ROW_STATE]

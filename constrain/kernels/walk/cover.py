@@ -25,10 +25,12 @@ from constrain.kernels.derive.layout import (
     EPOCH,
     FLAGS,
     NODE,
+    OPEN,
     PARTITIONS,
     ROW_OFFSET,
     ROW_PARTITION,
     TARGETS,
+    UNSURE,
     size_of,
 )
 
@@ -71,7 +73,7 @@ def covers(A, state, slice_start):
             if tu == EMPTY_ID:
                 continue
             ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
-            fails = ts == EMPTY_ID
+            fails = ts == EMPTY_ID or A[NODE * ts + FLAGS] & (OPEN | UNSURE) != 0
             if not fails:
                 if A[A[COVER_MARK] + ts] == epoch:
                     # Met with another state of the slice: rare, and no is always safe.

@@ -17,19 +17,36 @@ from constrain.kernels.derive.layout import (
     EMPTY_ID,
     FLAGS,
     NODE,
+    NUM_UNSURE,
     NUM_VISITED,
+    OPEN,
     PARTITIONS,
     ROW_OFFSET,
     ROW_PARTITION,
     ROW_RESOLVED,
     ROW_STATE,
     TARGETS,
+    UNSURE,
 )
 from constrain.kernels.walk.cover import covers
 
 
 @entry
-def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start, seen, slice_start):
+def walk(
+    arena,
+    state,
+    byte,
+    depth,
+    end,
+    token_start,
+    tokens,
+    mask,
+    rows,
+    start,
+    seen,
+    slice_start,
+    unsure,
+):
     """Set the bit of each token that may follow `state`, a live state.
 
     Args:
@@ -48,6 +65,10 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
             do without.
         slice_start: The state of a slice (`cover.py`), always the same one, or 0. If `state`
             covers it, nothing is walked.
+        unsure: [>= N], int32. The first arena[NUM_UNSURE] entries are written: nodes i whose tokens
+            depend on texts captured, so that the row does not tell whether they may follow; for ~i
+            the tokens of node i itself may, and those below it are not told. Their bits stay as
+            they were.
 
     Returns:
         -1 if `state` covers the slice: its tokens are allowed, and a trie of the others is left;
@@ -58,6 +79,7 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
     n = byte.shape[0]
     if start == 0:
         A[NUM_VISITED] = 0
+        A[NUM_UNSURE] = 0
         if slice_start != 0:
             if not covers(A, state, slice_start):
                 return 0
@@ -78,12 +100,23 @@ def walk(arena, state, byte, depth, end, token_start, tokens, mask, rows, start,
         if t == EMPTY_ID:
             i = np.int64(end[i])
             continue
+        flags = A[NODE * t + FLAGS]
+        if flags & UNSURE:
+            unsure[A[NUM_UNSURE]] = i
+            A[NUM_UNSURE] += 1
+            i = np.int64(end[i])
+            continue
         if seen.shape[0] > 0:
             seen[i] = t
         for j in range(token_start[i], token_start[i + 1]):
             token = tokens[j]
             mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
         if end[i] > i + 1:
+            if flags & OPEN:
+                unsure[A[NUM_UNSURE]] = ~i
+                A[NUM_UNSURE] += 1
+                i = np.int64(end[i])
+                continue
             if A[NODE * t + ROW_STATE] != ROW_RESOLVED and not resolve(A, t, 0):
                 A[NUM_VISITED] += visited
                 return i
