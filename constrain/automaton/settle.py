@@ -1,0 +1,84 @@
+"""Tokens that a walk does not tell: a text captured ends inside them.
+
+A walk of the vocabulary follows rows, and rows do not know the texts captured (`kernels/walk`). The
+tokens that reach past the end of such a text, `","` in a list of different strings, are stepped
+through byte by byte, those with a common beginning together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.vocab import Trie, Vocabulary
+
+__all__ = ["UnsureTokens", "tokens_below"]
+
+Int32Array = npt.NDArray[np.int32]
+
+
+def tokens_below(trie: Trie, entries: Iterable[int]) -> Int32Array:
+    """The tokens that `walk` left untold: its `unsure` entries, i for a subtree, ~i without i."""
+    found = []
+    for entry in entries:
+        node = entry if entry >= 0 else ~entry
+        first = trie.token_start[node if entry >= 0 else node + 1]
+        found.append(trie.tokens[first : trie.token_start[trie.end[node]]])
+    return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+
+class UnsureTokens:
+    """Some tokens in the order of their bytes, to be settled for one state after another.
+
+    Args:
+        vocab: The vocabulary.
+        token_ids: Which; repeats are dropped.
+    """
+
+    def __init__(self, vocab: Vocabulary, token_ids: Iterable[int]) -> None:
+        texts = {}
+        for token in token_ids:
+            text = vocab.token_bytes[token]
+            assert text is not None, "only tokens with bytes are walked"
+            texts[int(token)] = text
+        self._ids = sorted(texts, key=texts.__getitem__)
+        self._texts = [texts[token] for token in self._ids]
+        self._shared = [
+            _common_prefix(a, b) for a, b in zip(self._texts, self._texts[1:], strict=False)
+        ]
+        self._shared.append(0)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def settle(self, store: TermStore, state: StateId, words: Int32Array) -> None:
+        """Set the bits of those that may follow a live state. Called under the store's lock.
+
+        Cost: a step for each byte in which a token differs from the one before it.
+
+        Raises:
+            LimitExceededError: The grammar grew past its limits.
+        """
+        mask = words.view(np.uint32)
+        path: list[tuple[int, StateId]] = [(0, state)]
+        for token, text, shared in zip(self._ids, self._texts, self._shared, strict=True):
+            at, now = path[-1]
+            if at < shared and now != DEAD:
+                now = store.advance(now, text[at:shared])
+                at = shared
+                path.append((at, now))
+            if now != DEAD and store.advance(now, text[at:]) != DEAD:
+                mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+            while path[-1][0] > shared:
+                path.pop()
+
+
+def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    count = min(len(a), len(b))
+    at = 0
+    while at < count and a[at] == b[at]:
+        at += 1
+    return at
