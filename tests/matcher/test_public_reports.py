@@ -31,7 +31,7 @@ def grammar_of(constraint):
     if constraint["kind"] == "json_schema":
         style = "any"
         if options.pop("whitespace", None) == "none":
-            style = JSONStyle(whitespace="none", escapes="any")
+            style = JSONStyle(whitespace="compact", escapes="any")
         assert not options
         return Grammar.from_json_schema(constraint["schema"], style=style)
     return None

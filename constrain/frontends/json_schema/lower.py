@@ -22,10 +22,12 @@ from constrain.frontends.json_schema.shapes import ShapeSet
 from constrain.frontends.json_schema.string import shape_term, shared
 from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.text import QUOTE, alphabet
+from constrain.frontends.regex import from_regex
 
 __all__ = ["Layout", "Lowering"]
 
 _SPACE: Final = literal(b" ")
+_BLANK: Final = byte_class(b" \t\n\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +51,100 @@ class Layout:
     colon: Term
 
 
-def layout_of(style: JSONStyle) -> Layout:
-    """The layout of a style."""
+def layout_of(style: JSONStyle, depth: int) -> Layout:
+    """The layout of a style for arrays and objects inside `depth` others."""
     comma, colon = literal(b","), literal(b":")
-    if style.whitespace == "none":
+    if style.whitespace == "compact":
         return Layout(EPS, EPS, EPS, EPS, comma, colon)
-    if style.whitespace == "one_space":
+    if style.whitespace == "spaced":
         return Layout(EPS, EPS, EPS, EPS, literal(b", "), literal(b": "))
-    if style.whitespace == "bounded":
+    if style.whitespace == "tidy":
         gap = alt((EPS, _SPACE, cat(literal(b"\n"), repeat(_SPACE, 0, style.max_indent))))
         return Layout(EPS, gap, EPS, gap, cat(comma, gap), cat(colon, repeat(_SPACE, 0, 1)))
-    gap = star(byte_class(b" \t\n\r"))
-    return Layout(gap, gap, gap, gap, cat(gap, comma, gap), cat(gap, colon, gap))
+    if style.whitespace == "pretty":
+        outside = b"\n" + b" " * (style.indent * depth)
+        inside = outside + b" " * style.indent
+        return Layout(
+            EPS, literal(inside), EPS, literal(outside), literal(b"," + inside), literal(b": ")
+        )
+    around: Term = EPS
+    if style.whitespace == "any":
+        around = gap = star(_BLANK)
+    elif style.whitespace == "flexible":
+        gap = repeat(_BLANK, 0, style.max_whitespace)
+    else:
+        gap = from_regex(style.whitespace, "python")
+    return Layout(around, gap, gap, gap, cat(gap, comma, gap), cat(gap, colon, gap))
 
 
 class Lowering:
-    """The terms of one schema in one style.
+    """The terms of one schema in one style, for arrays and objects at one depth.
+
+    Depth matters only where lines are indented by it (whitespace "pretty"); there is one of these
+    for each depth that a text reaches then, and else one for all.
 
     Args:
         meaning: The sets of its expressions.
         emptiness: Which of them have values.
         style: How to write.
+        outside: The one for what stands around, None for whole texts.
+
+    Attributes:
+        layout: Whitespace of the arrays and objects that are written here.
+        alphabet: How strings are spelled.
     """
 
-    def __init__(self, meaning: Meaning, emptiness: Emptiness, style: JSONStyle) -> None:
+    def __init__(
+        self,
+        meaning: Meaning,
+        emptiness: Emptiness,
+        style: JSONStyle,
+        outside: Lowering | None = None,
+    ) -> None:
         self.meaning = meaning
         self.emptiness = emptiness
         self.style = style
-        self.layout = layout_of(style)
         self.alphabet = alphabet(style.escapes, style.ensure_ascii)
+        self._depth: int = 0 if outside is None else outside._depth + 1
+        self.layout = layout_of(style, self._depth)
         self._values: dict[Expr, Term] = {}
-        self._lock = threading.RLock()
+        self._scalars: dict[Expr, Term] = {} if outside is None else outside._scalars
+        self._lock: threading.RLock = threading.RLock() if outside is None else outside._lock
+        self._inside: Lowering | None = None if style.whitespace == "pretty" else self
+
+    @property
+    def inside(self) -> Lowering:
+        """The lowering of the arrays and objects inside of those that are written here.
+
+        Raises:
+            LimitExceededError: Lines are indented by depth, and this is deeper than `max_nesting`.
+        """
+        if self._inside is None:
+            where = "JSON in whitespace 'pretty', whose depth the schema does not bound,"
+            self.meaning.limits.check("max_nesting", self._depth + 1, where)
+            self._inside = Lowering(self.meaning, self.emptiness, self.style, self)
+        return self._inside
 
     def text(self, expr: Expr) -> Term:
         """Whole texts whose value is in an expression that has one."""
-        return cat(self.layout.around, self.value(expr), self.layout.around)
+        return cat(self.layout.around, self._value(expr), self.layout.around)
 
     def value(self, expr: Expr) -> Term:
-        """Every spelling of every value of an expression that has one."""
+        """Every spelling of every member's or item's value of an expression that has one.
+
+        The member or item stands in an array or object that is written here, so its value is
+        written `inside`.
+        """
+        return self.inside._value(expr)
+
+    def _value(self, expr: Expr) -> Term:
         found = self._values.get(expr)
         if found is None:
             values = self.meaning.shapes(expr)
             if values.arrays or values.objects:
-                found = self.rule(_name(expr), lambda: self._alternatives(values))
+                found = self.rule(_name(expr), lambda: self._alternatives(expr, values))
             else:
-                found = shared(_name(expr), self._alternatives(values))
+                found = self._scalar_part(expr, values)
             self._values[expr] = found
         return found
 
@@ -106,21 +157,30 @@ class Lowering:
 
         return Rule(name, body)
 
-    def _alternatives(self, values: ShapeSet) -> Term:
+    def _alternatives(self, expr: Expr, values: ShapeSet) -> Term:
         from constrain.frontends.json_schema.lower_array import array_term
         from constrain.frontends.json_schema.lower_object import object_term
 
         emptiness = self.emptiness
         parts = [array_term(s, self) for s in values.arrays if emptiness.array_has_value(s)]
         parts += [object_term(s, self) for s in values.objects if emptiness.object_has_value(s)]
-        if values.strings:
-            strings = alt([shape_term(s, self.alphabet) for s in values.strings])
-            parts.append(cat(QUOTE, strings, QUOTE))
-        if values.numbers:
-            parts.append(number_term(values.numbers, self.style))
-        words = [w for w, b in ((b"true", True), (b"false", False)) if b in values.booleans]
-        words += [b"null"] if values.null else []
-        return alt([*parts, *[literal(w) for w in words]])
+        return alt([*parts, self._scalar_part(expr, values)])
+
+    def _scalar_part(self, expr: Expr, values: ShapeSet) -> Term:
+        """Every spelling of the strings, numbers, booleans and null of an expression."""
+        found = self._scalars.get(expr)
+        if found is None:
+            parts = []
+            if values.strings:
+                strings = alt([shape_term(s, self.alphabet) for s in values.strings])
+                parts.append(cat(QUOTE, strings, QUOTE))
+            if values.numbers:
+                parts.append(number_term(values.numbers, self.style))
+            words = [w for w, b in ((b"true", True), (b"false", False)) if b in values.booleans]
+            words += [b"null"] if values.null else []
+            found = shared(_name(expr), alt([*parts, *[literal(w) for w in words]]))
+            self._scalars[expr] = found
+        return found
 
 
 def _name(expr: Expr) -> str:

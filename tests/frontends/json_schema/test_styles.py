@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from constrain import Grammar
+from constrain.errors import GrammarError, LimitExceededError
 from constrain.frontends.json_schema import JSONStyle
+from constrain.limits import Limits
 from tests.frontends.json_schema.texts import Texts, strict_loads
 
 POINT = {
@@ -17,6 +20,19 @@ POINT = {
     "required": ["x"],
     "additionalProperties": False,
 }
+TREE = {
+    "type": "object",
+    "properties": {"v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#"}}},
+    "required": ["v"],
+    "additionalProperties": False,
+}
+
+
+def nested_list(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def accepted(texts: Texts, *candidates: str) -> list[bool]:
@@ -100,7 +116,7 @@ class TestBoundsWiden:
         ],
     )
     def test_a_text_is_left(self, schema: Any) -> None:
-        tight = JSONStyle(integer_digits=1, fraction_digits=1, whitespace="none")
+        tight = JSONStyle(integer_digits=1, fraction_digits=1, whitespace="compact")
         texts, anything = Texts(schema, style=tight), Texts(schema, style="any")
         rng = random.Random(0)
         for steps in (0, 1, 3, 9):
@@ -111,7 +127,7 @@ class TestBoundsWiden:
 
 class TestKnobs:
     def test_compact(self) -> None:
-        texts = Texts(POINT, style=JSONStyle(whitespace="none"))
+        texts = Texts(POINT, style=JSONStyle(whitespace="compact"))
         assert accepted(texts, '{"x":1,"y":2}', '{"x": 1,"y":2}', '{"x":1, "y":2}') == [
             True,
             False,
@@ -119,14 +135,83 @@ class TestKnobs:
         ]
 
     def test_what_json_dumps_writes(self) -> None:
-        texts = Texts({}, style=JSONStyle(whitespace="one_space"))
+        texts = Texts({}, style=JSONStyle(whitespace="spaced"))
         value = {"a": [1, {"b": []}, "x"], "c": {}}
         assert texts.accepts(json.dumps(value))
         assert not texts.accepts(json.dumps(value, separators=(",", ":")))
         assert not texts.accepts(json.dumps(value, indent=1))
 
+    @pytest.mark.parametrize("indent", [0, 1, 2, 4])
+    def test_pretty_is_what_json_dumps_writes(self, indent: int) -> None:
+        texts = Texts({}, style=JSONStyle(whitespace="pretty", indent=indent))
+        value = {"a": [1, {"b": [], "c": {}}, "x", [[[1, 2], [3]]]], "d": {"e": None}}
+        text = json.dumps(value, indent=indent)
+        assert texts.accepts(text)
+        assert not texts.accepts(json.dumps(value))
+        assert not texts.accepts(text.replace("\n", "\n ", 1))
+        last = text.rindex("\n")
+        assert not texts.accepts(text[:last] + "\n " + text[last + 1 :])
+        assert not texts.accepts(text + "\n")
+
+    def test_pretty_at_any_depth(self) -> None:
+        texts = Texts(TREE, style="pretty")
+        value: Any = {"v": 0}
+        for i in range(100):
+            value = {"v": i, "kids": [value, {"v": 1, "kids": []}]}
+        text = json.dumps(value, indent=2)
+        assert texts.accepts(text)
+        at = text.index(" " * 100 + '"v"')
+        assert not texts.accepts(text[:at] + text[at + 1 :])
+        assert texts.draw(random.Random(0), 0) == b'{\n  "v": 0\n}'
+
+    def test_pretty_ends_at_a_limit(self) -> None:
+        texts = Texts({}, style="pretty", limits=Limits(max_nesting=20))
+        deep = [nested_list(19), nested_list(20)]
+        assert texts.accepts(json.dumps(deep[0], indent=2))
+        with pytest.raises(LimitExceededError, match=r"'pretty'.*max_nesting >= 21, and 20"):
+            texts.accepts(json.dumps([deep[1]], indent=2))
+
+    def test_pretty_recursion_is_no_regular_language(self) -> None:
+        grammar = Grammar.from_json_schema(TREE, style="pretty")
+        with pytest.raises(LimitExceededError, match="max_nesting"):
+            grammar & Grammar.from_regex("a")
+
+    def test_flexible_whitespace(self) -> None:
+        texts = Texts(POINT, style="flexible")
+        assert texts.accepts('{\r\n\t"x" :\n\n1 ,"y": 2 }')
+        assert accepted(texts, ' {"x":1}', '{"x":1}\n') == [False, False]
+        texts = Texts(POINT, style=JSONStyle(whitespace="flexible", max_whitespace=2))
+        assert accepted(texts, '{  "x":1}', '{   "x":1}', '{"x"  :  1}') == [True, False, True]
+
+    def test_whitespace_by_a_regular_expression(self) -> None:
+        texts = Texts({}, style=JSONStyle(whitespace="\n? ?"))
+        assert accepted(texts, '{ "a"\n: [\n ] }', '{"a":[1,2]}', "[1,  2]", " 1") == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        texts = Texts({}, style=JSONStyle(whitespace=" "))
+        assert accepted(texts, '{ "a" : [ ] }', '{"a":[]}') == [True, False]
+
+    @pytest.mark.parametrize(
+        ("pattern", "words"),
+        [
+            (r"\s*", "more than whitespace"),
+            ("[ x]", "more than whitespace"),
+            ("pretti", "'pretty', 'flexible'"),
+            (r"(?!\n)\n", "matches nothing"),
+            ("( ", "line 1, column 1"),
+            (r"( )\1", "back-reference"),
+        ],
+    )
+    def test_a_regular_expression_is_for_whitespace_only(self, pattern: str, words: str) -> None:
+        with pytest.raises(GrammarError, match=r"JSONStyle\.whitespace") as caught:
+            JSONStyle(whitespace=pattern)
+        assert words in str(caught.value)
+
     def test_unbounded_whitespace(self) -> None:
-        texts = Texts(POINT, style=JSONStyle(whitespace="unbounded"))
+        texts = Texts(POINT, style=JSONStyle(whitespace="any"))
         assert texts.accepts(' \t\r\n{ "x"\n:\t1 , "y" :2}\n\n  ')
 
     def test_indent(self) -> None:
@@ -152,7 +237,7 @@ class TestKnobs:
             "required": names,
             "type": "object",
         }
-        texts = Texts(schema, style=JSONStyle(property_order="any", whitespace="none"))
+        texts = Texts(schema, style=JSONStyle(property_order="any", whitespace="compact"))
         random.Random(1).shuffle(names)
         members = [f'"{n}":null' for n in names]
         assert texts.accepts("{" + ",".join(members) + "}")
@@ -180,6 +265,11 @@ class TestKnobs:
         "wrong",
         [
             {"whitespace": "some"},
+            {"whitespace": None},
+            {"indent": -1},
+            {"max_whitespace": 1.5},
+            {"ensure_ascii": "yes"},
+            {"property_order": "free"},
             {"escapes": 1},
             {"integer_digits": 0},
             {"max_indent": -1},
@@ -191,8 +281,10 @@ class TestKnobs:
             JSONStyle(**wrong)
 
     def test_unknown_preset(self) -> None:
-        with pytest.raises(ValueError, match="pretty"):
-            Texts({}, style="pretty")
+        with pytest.raises(GrammarError, match=r"'canonical', 'compact', .*not 'tidiest'"):
+            Texts({}, style="tidiest")
+        with pytest.raises(GrammarError, match="not 3"):
+            Texts({}, style=3)
 
 
 @pytest.mark.parametrize("style", ["canonical", "any"])
