@@ -100,6 +100,13 @@ def _is_type(value: JSON) -> bool:
     return isinstance(value, str) and value in TYPES
 
 
+def _is_discriminator(value: JSON) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("propertyName"), str):
+        return False
+    mapping = value.get("mapping", {})
+    return isinstance(mapping, dict) and all(isinstance(ref, str) for ref in mapping.values())
+
+
 def _assertion(name: str, expects: str, valid: Callable[[JSON], bool]) -> Keyword:
     return Keyword(name, "enforced", expects, valid)
 
@@ -146,6 +153,8 @@ def _refused(name: str, reason: str) -> Keyword:
 _UNEVALUATED: Final = "what counts as evaluated is not followed through other keywords yet"
 _DYNAMIC: Final = "references that depend on the path of evaluation are not resolved yet"
 
+_OPENAPI_TYPES: Final = TYPES[1:]
+_NOT_IN_OPENAPI: Final = ("type", "patternProperties", "dependencies", "definitions", "$schema")
 _TYPE: Final = _assertion(
     "type", f"one of {', '.join(TYPES)}, or an array of them, not empty", _is_type
 )
@@ -269,6 +278,27 @@ _DRAFT2020: Final = (
     Keyword("$dynamicAnchor", "annotation", *_STRING),
 )
 
+_OPENAPI_3_0: Final = (
+    *[k for k in _EVERY_DRAFT if k.name not in _NOT_IN_OPENAPI],
+    _assertion("type", f"one of {', '.join(_OPENAPI_TYPES)}", lambda v: v in _OPENAPI_TYPES),
+    _schema("items"),
+    _assertion("exclusiveMaximum", *_BOOLEAN),
+    _assertion("exclusiveMinimum", *_BOOLEAN),
+    _assertion("nullable", *_BOOLEAN),
+    _assertion(
+        "discriminator",
+        "an object with a string as `propertyName`, and strings as `mapping` values if it has one",
+        _is_discriminator,
+    ),
+    _annotation("readOnly"),
+    _annotation("writeOnly"),
+    _annotation("xml"),
+    _annotation("externalDocs"),
+    _annotation("example"),
+    _annotation("deprecated"),
+)
+"""Of the OpenAPI Specification 3.0.3; see `openapi` for what it means."""
+
 
 def _dialect(
     name: str, uri: str, keywords: tuple[Keyword, ...], *, id_keyword: str = "$id", old: bool
@@ -301,6 +331,13 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
                 "https://json-schema.org/draft/2020-12/schema",
                 _DRAFT2020,
                 old=False,
+            ),
+            _dialect(
+                "openapi-3.0",
+                "https://spec.openapis.org/oas/3.0/schema/2021-09-28",
+                _OPENAPI_3_0,
+                id_keyword="",  # its schemas have no identifiers
+                old=True,
             ),
         )
     }
