@@ -53,6 +53,7 @@ from constrain.kernels.derive.layout import (
     NUM_NODES,
     NUM_POOL,
     OK,
+    OPEN,
     POOL,
     REPEAT,
     RULE,
@@ -331,7 +332,9 @@ def make_capture(A, text, x, capture):
     """The rest `x` of a text that began with `text`, then what follows the whole of it."""
     if x == EMPTY_ID or A[NODE * x + FLAGS] & HOLLOW:
         return np.int64(EMPTY_ID)
-    flags = A[NODE * x + FLAGS] & (NONEMPTY | BLURRED) | RULEFUL | BYTEWISE
+    flags = A[NODE * x + FLAGS] & (NONEMPTY | BLURRED | OPEN | UNSURE) | RULEFUL | BYTEWISE
+    if A[NODE * x + FLAGS] & NULLABLE:
+        flags |= OPEN
     return intern_node(A, CAPTURE, text, x, capture, flags)
 
 

@@ -85,6 +85,12 @@ def walk(
                 return 0
             if A[NODE * state + FLAGS] & COVERS:
                 return -1
+        if A[NODE * state + FLAGS] & (OPEN | UNSURE):
+            while start < n:
+                unsure[A[NUM_UNSURE]] = start
+                A[NUM_UNSURE] += 1
+                start = np.int64(end[start])
+            return n
         if not resolve(A, state, 0):
             return 0
         rows[0] = A[NODE * state + ROW_PARTITION] * 256
