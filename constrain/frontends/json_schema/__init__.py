@@ -16,9 +16,10 @@ expressions over schema nodes, expanded when asked for; which of them have a val
 fixpoint over the shapes.
 
 Read in this order:
-what comes in: `read` (text and Python data), `keywords` (the support table), `refs` (nodes and
-references), `same`; sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
-what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `meaning`, `plain_sight`;
+what comes in: `read` (text and Python data), `keywords` (the support table), `vocabularies`,
+`resources` (documents), `scope`, `refs` (nodes and references), `same`; sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
+what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `cases`,
+`meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);
 texts: `style`, `text`, `tries`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
 `lower`, `lower_array`, `lower_object`; and what they cannot say: `refusals`, `audit`. `compile` is

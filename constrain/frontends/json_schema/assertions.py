@@ -44,7 +44,7 @@ class Assertions:
     Args:
         table: The expressions.
         strings: The string sets.
-        expr: The expression of a subschema.
+        expr: The expression of a subschema of a node.
         limits: Budgets.
         asserts_formats: `format` is enforced.
     """
@@ -53,7 +53,7 @@ class Assertions:
         self,
         table: Exprs,
         strings: StringSets,
-        expr: Callable[[JSON], Expr],
+        expr: Callable[[Node, JSON], Expr],
         limits: Limits,
         *,
         asserts_formats: bool,
@@ -103,6 +103,11 @@ class Assertions:
         for source in node.get("patternProperties") or ():
             self._pattern(source, node.at("patternProperties"))
 
+    def key_patterns(self, node: Node) -> list[Language]:
+        """The keys that each of `patternProperties` speaks of."""
+        pointer = node.at("patternProperties")
+        return [self._pattern(source, pointer) for source in node.get("patternProperties") or ()]
+
     def _numbers(self, node: Node) -> tuple[NumberShape, ...]:
         lo, lo_open = self._bound(node, "minimum", "exclusiveMinimum", max)
         hi, hi_open = self._bound(node, "maximum", "exclusiveMaximum", min)
@@ -134,13 +139,17 @@ class Assertions:
         languages = []
         if (pattern := node.get("pattern")) is not None:
             languages.append(self._pattern(pattern, node.at("pattern")))
-        if (name := node.get("format")) is not None and self._asserts_formats:
+        if (name := node.get("format")) is not None and self._asserts(node):
             language = format_language(name)
             languages += [] if language is None else [language]
         if lo == 0 and hi is None and not languages:
             return EVERYTHING.strings
         shape = StringShape(lo=lo, hi=hi, yes=frozenset(languages))
         return self._string_sets.union([shape])
+
+    def _asserts(self, node: Node) -> bool:
+        """Whether `format` is enforced in a node."""
+        return self._asserts_formats or node.dialect.asserts_formats
 
     def _arrays(self, node: Node) -> tuple[ArrayShape, ...]:
         prefix, rest = node.get("prefixItems") or [], node.get("items")
@@ -152,15 +161,15 @@ class Assertions:
             least = node.get("minContains")
             counters.add(
                 ArrayCounter(
-                    self._expr(contains),
+                    self._expr(node, contains),
                     0,
                     1 if least is None else int(least),
                     _count(node.get("maxContains")),
                 )
             )
         shape = ArrayShape(
-            tuple([self._expr(s) for s in prefix]),
-            TRUE if rest is None else self._expr(rest),
+            tuple([self._expr(node, s) for s in prefix]),
+            TRUE if rest is None else self._expr(node, rest),
             int(node.get("minItems") or 0),
             _count(node.get("maxItems")),
             frozenset(counters),
@@ -174,17 +183,15 @@ class Assertions:
     def _objects(self, node: Node, other_keys: KeySet | None) -> tuple[ObjectShape, ...]:
         properties = node.get("properties") or {}
         patterns = node.get("patternProperties") or {}
-        named = {key: self._expr(s) for key, s in properties.items()}
+        named = {key: self._expr(node, s) for key, s in properties.items()}
         rules: list[tuple[KeySet, Expr]] = []
-        languages = []
-        for source, schema in patterns.items():
-            language = self._pattern(source, node.at("patternProperties"))
-            languages.append(language)
-            rules.append(((StringShape(yes=frozenset((language,))),), self._expr(schema)))
+        languages = self.key_patterns(node)
+        for language, schema in zip(languages, patterns.values(), strict=True):
+            rules.append(((StringShape(yes=frozenset((language,))),), self._expr(node, schema)))
         others = node.get("additionalProperties")
         if others is not None:
             keys = StringShape(no=frozenset(languages), out=frozenset(properties))
-            rules.append((self._string_sets.union([keys]), self._expr(others)))
+            rules.append((self._string_sets.union([keys]), self._expr(node, others)))
         if other_keys:
             rules.append((other_keys, FALSE))
         required = tuple(dict.fromkeys(node.get("required") or ()))

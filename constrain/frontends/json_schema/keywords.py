@@ -48,9 +48,9 @@ class Keyword:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """One draft.
+    """One draft, or a part of it that a metaschema chooses. Compare by identity.
 
     Attributes:
         name: As the caller writes it: `draft2020-12`.
@@ -58,6 +58,7 @@ class Dialect:
         keywords: Its vocabulary.
         id_keyword: `$id`, or `id` in draft 4.
         ref_overrides: A schema with `$ref` has no other keywords (draft 7 and older).
+        asserts_formats: `format` is enforced whatever the caller says.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Dialect:
     keywords: Mapping[str, Keyword]
     id_keyword: str
     ref_overrides: bool
+    asserts_formats: bool = False
 
 
 def _is_integer(value: JSON) -> bool:
@@ -149,9 +151,6 @@ def _definitions(name: str) -> Keyword:
 def _refused(name: str, reason: str) -> Keyword:
     return Keyword(name, "refused", reason=reason)
 
-
-_UNEVALUATED: Final = "what counts as evaluated is not followed through other keywords yet"
-_DYNAMIC: Final = "references that depend on the path of evaluation are not resolved yet"
 
 _OPENAPI_TYPES: Final = TYPES[1:]
 _NOT_IN_OPENAPI: Final = ("type", "patternProperties", "dependencies", "definitions", "$schema")
@@ -258,14 +257,14 @@ _FROM_2019: Final = (
     _schema_map("dependentSchemas", in_place=True),
     _assertion("minContains", *_COUNT),
     _assertion("maxContains", *_COUNT),
-    _refused("unevaluatedProperties", _UNEVALUATED),
-    _refused("unevaluatedItems", _UNEVALUATED),
+    _schema("unevaluatedProperties"),
+    _schema("unevaluatedItems"),
 )
 _DRAFT2019: Final = (
     *_DRAFT7,
     *_FROM_2019,
-    _refused("$recursiveRef", _DYNAMIC),
-    _annotation("$recursiveAnchor"),
+    Keyword("$recursiveRef", "enforced", "'#'", lambda v: v == "#", "reference", in_place=True),
+    Keyword("$recursiveAnchor", "annotation", *_BOOLEAN),
 )
 _DRAFT2020: Final = (
     *_EVERY_DRAFT,
@@ -274,7 +273,7 @@ _DRAFT2020: Final = (
     *_FROM_2019,
     _schema("items"),
     _schemas("prefixItems"),
-    _refused("$dynamicRef", _DYNAMIC),
+    Keyword("$dynamicRef", "enforced", *_STRING, "reference", in_place=True),
     Keyword("$dynamicAnchor", "annotation", *_STRING),
 )
 

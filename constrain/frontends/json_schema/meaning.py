@@ -3,7 +3,7 @@
 Every keyword speaks of one kind of value and lets the others pass; keywords side by side are an
 "and". Keywords that apply subschemas to the same value (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`,
 `if`, `dependent...`) are the set operations of the same name. Subschemas of members and items stay
-expressions.
+expressions. `unevaluated...` is a rule about what those leave, see `evaluated`.
 
 Nothing here recurses: the sets of subschemas in place are made first, with a stack.
 """
@@ -17,12 +17,14 @@ from itertools import combinations
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.assertions import Assertions
+from constrain.frontends.json_schema.cases import Cases
 from constrain.frontends.json_schema.constants import (
     few_values,
     finite_set,
     listed_values,
     only_values,
 )
+from constrain.frontends.json_schema.evaluated import KINDS, Evaluation, Kind
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite
 from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.members import Members
@@ -67,13 +69,32 @@ class Meaning:
         self._canonical = canonical_nodes(source, self._frozen) if source.combines else {}
         self._sight = PlainSight(self.shapes)
         self._assertions = Assertions(
-            self.table, self.strings, self.expr, limits, asserts_formats=asserts_formats
+            self.table, self.strings, self._below, limits, asserts_formats=asserts_formats
+        )
+        self._evaluation = Evaluation(
+            source, self.table, self.strings, self._below, self._assertions.key_patterns
+        )
+        self._cases = Cases(
+            source,
+            self._evaluation,
+            self._sets,
+            self._sight,
+            lambda branch: self.shapes(self._branch(branch)),
+            self._own,
+            self._alone,
         )
 
-    def expr(self, schema: JSON) -> Expr:
-        """The expression of a subschema: an object or a boolean."""
-        if isinstance(schema, dict):
-            return self._node_expr(self._source.node(schema))
+    def expr(self, root: JSON) -> Expr:
+        """The expression of the whole schema: an object or a boolean."""
+        return self._branch(self._source.node(root) if isinstance(root, dict) else root)
+
+    def _below(self, node: Node, schema: JSON) -> Expr:
+        """The expression of a subschema of a node."""
+        return self._branch(self._source.node(schema, node) if isinstance(schema, dict) else schema)
+
+    def _branch(self, schema: Node | bool) -> Expr:
+        if isinstance(schema, Node):
+            return self._node_expr(schema)
         return TRUE if schema else FALSE
 
     def _node_expr(self, node: Node) -> Expr:
@@ -84,11 +105,11 @@ class Meaning:
 
     def _new_node_expr(self, node: Node) -> Expr:
         """The expression of a node, the same one for nodes that plainly mean the same."""
-        while node.names == ["$ref"]:
-            assert node.target is not None
-            if isinstance(node.target, bool):
-                return TRUE if node.target else FALSE
-            node = node.target
+        while len(node.names) == 1 and node.targets:
+            target = node.targets[node.names[0]]
+            if isinstance(target, bool):
+                return TRUE if target else FALSE
+            node = target
         if not node.names:
             return TRUE
         node = self._canonical.get(node, node)
@@ -99,7 +120,7 @@ class Meaning:
             return self.table.finite(values)
         names = sorted(node.names)
         key = (
-            node.dialect.name,
+            node.dialect,
             *[(n, self._frozen.freeze(node.schema[n], node.at(n))) for n in names],
         )
         return self.table.literal(self._leaves.setdefault(key, node))
@@ -169,23 +190,20 @@ class Meaning:
 
     def _in_place(self, node: Node) -> list[Expr]:
         """The subschemas of a node that apply to the same value, or to its keys."""
-        found = []
-        if "$ref" in node.names and node.target is not None:
-            found.append(self._target(node.target))
+        found = [self._branch(target) for target in node.references()]
         for name in ("allOf", "anyOf", "oneOf"):
-            found += [self.expr(s) for s in node.get(name) or ()]
+            found += [self._below(node, s) for s in node.get(name) or ()]
         for name in ("not", "if", "propertyNames"):
             if (schema := node.get(name)) is not None:
-                found.append(self.expr(schema))
+                found.append(self._below(node, schema))
         if node.get("if") is not None:
-            found += [self.expr(s) for n in ("then", "else") if (s := node.get(n)) is not None]
+            for name in ("then", "else"):
+                if (schema := node.get(name)) is not None:
+                    found.append(self._below(node, schema))
         for name in ("dependentSchemas", "dependencies"):
             dependent = node.get(name) or {}
-            found += [self.expr(s) for s in dependent.values() if not isinstance(s, list)]
+            found += [self._below(node, s) for s in dependent.values() if not isinstance(s, list)]
         return found
-
-    def _target(self, target: Node | bool) -> Expr:
-        return self._node_expr(target) if isinstance(target, Node) else self.expr(target)
 
     def _make(self, expr: Expr) -> ShapeSet:
         """The set of an expression whose parts are made."""
@@ -204,9 +222,33 @@ class Meaning:
 
     def _keywords(self, node: Node) -> ShapeSet:
         """The "and" of all keywords of a node."""
+        own = self._own(node)
+        divided: list[tuple[Kind, Expr]] = []
+        for kind in KINDS:
+            wanted = self._evaluation.asks(node, kind)
+            if wanted is None:
+                continue
+            least, most = self._evaluation.inside(node, kind)
+            if least.covers(most):
+                rule = self._evaluation.rule(least, wanted, kind)
+                own.append(_replaced(EVERYTHING, kind, rule))
+            else:
+                divided.append((kind, wanted))
+                own.insert(0, _replaced(EVERYTHING, kind, NOTHING))
+        whole = self._apply(node, own)
+        for kind, wanted in divided:
+            parts = [
+                self._both(case.values, self._evaluation.rule(case.evaluated, wanted, kind))
+                for case in self._cases.of(node, kind)
+            ]
+            whole = _replaced(whole, kind, self._sets.any_of(parts))
+        return whole
+
+    def _own(self, node: Node) -> list[ShapeSet]:
+        """What keywords say that apply no subschema to the same value."""
         other_keys = None
         if (names := node.get("propertyNames")) is not None:
-            allowed = ShapeSet(strings=self._made[self.expr(names)].strings)
+            allowed = ShapeSet(strings=self._made[self._below(node, names)].strings)
             other_keys = self._sets.complement(allowed).strings
         parts = [
             self._sets.any_of(self._assertions.kinds(node)),
@@ -214,20 +256,23 @@ class Meaning:
         ]
         if (values := listed_values(node, self._frozen)) is not None:
             parts.append(finite_set(values, self.table))
-        if "$ref" in node.names and node.target is not None:
-            parts.append(self._made[self._target(node.target)])
-        parts += [self._made[self.expr(s)] for s in node.get("allOf") or ()]
+        return parts
+
+    def _apply(self, node: Node, own: list[ShapeSet]) -> ShapeSet:
+        """The "and" of some sets and all keywords that apply subschemas to the same value."""
+        parts = [*own, *[self._made[self._branch(target)] for target in node.references()]]
+        parts += [self._made[self._below(node, s)] for s in node.get("allOf") or ()]
         if (branches := node.get("anyOf")) is not None:
-            parts.append(self._sets.any_of([self._made[self.expr(s)] for s in branches]))
+            parts.append(self._sets.any_of([self._made[self._below(node, s)] for s in branches]))
         parts += self._dependencies(node)
         whole = self._sets.all_of(parts)
         # These multiply, so they are applied last, to what the other keywords leave.
         if (branches := node.get("oneOf")) is not None:
-            whole = self._exactly_one(whole, [self._made[self.expr(s)] for s in branches])
+            whole = self._exactly_one(whole, [self._made[self._below(node, s)] for s in branches])
         if (schema := node.get("not")) is not None:
-            whole = self._sets.without(whole, self._made[self.expr(schema)])
+            whole = self._sets.without(whole, self._made[self._below(node, schema)])
         if (schema := node.get("if")) is not None:
-            whole = self._conditional(node, whole, self._made[self.expr(schema)])
+            whole = self._conditional(node, whole, self._made[self._below(node, schema)])
         return whole
 
     def check(self) -> None:
@@ -249,7 +294,7 @@ class Meaning:
                     continue  # keys that need keys are a part of the shape
                 absent = replace(EVERYTHING, objects=(ObjectShape(named={key: FALSE}),))
                 has_key = ShapeSet(objects=(ObjectShape(required=(key,)),))
-                present = self._both(self._made[self.expr(schema)], has_key)
+                present = self._both(self._made[self._below(node, schema)], has_key)
                 parts.append(self._sets.any_of([absent, present]))
         return parts
 
@@ -260,15 +305,21 @@ class Meaning:
             return values
         yes = [values, condition]
         if then is not None:
-            yes.append(self._made[self.expr(then)])
-        no = values if otherwise is None else self._both(values, self._made[self.expr(otherwise)])
+            yes.append(self._made[self._below(node, then)])
+        no = values
+        if otherwise is not None:
+            no = self._both(values, self._made[self._below(node, otherwise)])
         return self._sets.any_of([self._sets.all_of(yes), self._sets.without(no, condition)])
 
     def _both(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
         return self._sets.all_of((a, b))
 
-    def _exactly_one(self, values: ShapeSet, branches: list[ShapeSet]) -> ShapeSet:
+    def _exactly_one(self, values: ShapeSet, branches: Sequence[ShapeSet]) -> ShapeSet:
         """Those of some values that are in exactly one branch."""
+        return self._sets.any_of(self._alone(values, branches))
+
+    def _alone(self, values: ShapeSet, branches: Sequence[ShapeSet]) -> list[ShapeSet]:
+        """For each branch, those of some values that are in it and in no other."""
         within = [self._both(values, branch) for branch in branches]
         overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
         for i, j in combinations(range(len(within)), 2):
@@ -280,4 +331,11 @@ class Meaning:
             for j in overlapping[i]:
                 branch = self._sets.without(branch, branches[j])
             alone.append(branch)
-        return self._sets.any_of(alone)
+        return alone
+
+
+def _replaced(values: ShapeSet, kind: Kind, others: ShapeSet) -> ShapeSet:
+    """Some values, those of one kind replaced by those of others."""
+    if kind == "objects":
+        return replace(values, objects=others.objects)
+    return replace(values, arrays=others.arrays)

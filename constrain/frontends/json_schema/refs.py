@@ -5,25 +5,43 @@ and by references, once, before anything is built: an invalid or refused keyword
 once, not in the middle of decoding, and definitions that nobody refers to cost nothing.
 
 References are JSON pointers into the same document nearly always; those are followed here. As soon
-as a document has an identifier inside it, or a reference leads elsewhere, the `referencing` library
-resolves it, in the registry of the caller. Nothing is ever fetched.
+as a document has an identifier inside it, or a reference leads elsewhere, documents are walked and
+looked up, see `resources`.
+
+Where a reference depends on the path of evaluation (`$dynamicRef`, `$recursiveRef`), a node is a
+schema in a dynamic scope: one schema that is reached on different ways is several nodes, as far as
+the ways lead references to different places. Nobody else pays for that: scopes are followed only
+after such a reference was met.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Hashable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
-from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword, dialect_of
+from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
+from constrain.frontends.json_schema.resources import (
+    RECURSIVE,
+    Documents,
+    Found,
+    NoSchemaError,
+    Resource,
+    split_pointer,
+)
+from constrain.frontends.json_schema.scope import NO_SCOPE, Scope, enter, outermost
 from constrain.limits import Limits
 
 __all__ = ["NEGATING", "KeywordUse", "Node", "Source"]
 
 NEGATING: Final = frozenset(("not", "oneOf", "if", "dependentSchemas", "dependencies"))
 """Keywords under which complements of subschemas are needed."""
+
+_NO_TARGETS: Final[Mapping[str, Node | bool]] = MappingProxyType({})
 
 
 class KeywordUse(NamedTuple):
@@ -41,17 +59,18 @@ class KeywordUse(NamedTuple):
 
 
 class Node:
-    """A schema that is an object, where it stands.
+    """A schema that is an object, where it stands, and how evaluation came there if that matters.
 
     Attributes:
         schema: Its keywords.
         pointer: Where it is, for messages.
         dialect: The draft it is written in.
-        target: What `$ref` leads to, if it has one that counts.
+        targets: What its references that count lead to, by keyword.
         in_place: Nodes that apply to the same value.
         on_keys: Nodes that apply to the keys of the same value.
         names: Its keywords that say something about which values are valid, and count.
         leaf: None of those has subschemas or is a reference.
+        scope: The dynamic scope, its own resource included.
     """
 
     __slots__ = (
@@ -62,24 +81,31 @@ class Node:
         "on_keys",
         "parent",
         "pointer",
-        "resolver",
+        "resource",
         "schema",
-        "target",
+        "scope",
+        "targets",
     )
 
     def __init__(
-        self, schema: dict[str, JSON], pointer: str, dialect: Dialect, parent: Node | None
+        self,
+        schema: dict[str, JSON],
+        pointer: str,
+        dialect: Dialect,
+        parent: Node | None,
+        scope: Scope = NO_SCOPE,
     ) -> None:
         self.schema = schema
         self.pointer = pointer
         self.dialect = dialect
         self.parent = parent
-        self.target: Node | bool | None = None
+        self.scope = scope
+        self.targets: Mapping[str, Node | bool] = _NO_TARGETS
         self.in_place: list[Node] = []
         self.on_keys: list[Node] = []
         self.names: list[str] = []
         self.leaf = True
-        self.resolver: Any = None  # a referencing.Resolver, once one is needed
+        self.resource: Resource | None = None  # once it is needed
 
     def at(self, keyword: str) -> str:
         """The pointer of one of its keywords."""
@@ -88,6 +114,10 @@ class Node:
     def get(self, keyword: str) -> JSON:
         """The value of a keyword, or None if it is not there or does not count."""
         return self.schema[keyword] if keyword in self.names else None
+
+    def references(self) -> list[Node | bool]:
+        """What its references lead to."""
+        return [target for name, target in self.targets.items() if name in self.names]
 
     def __repr__(self) -> str:
         return self.pointer
@@ -120,22 +150,30 @@ class Source:
         limits: Limits,
     ) -> None:
         self._root = root
-        self._registry = registry
         self._limits = limits
-        self._by_id: dict[int, Node] = {}
+        self._documents = Documents(root, registry)
+        self._by_id: dict[Hashable, Node] = {}
         self._inner_ids: bool | None = None
-        self._root_resolver: Any = None
+        self._scoped = False
         self.nodes: list[Node] = []
         self.combines = False
         if isinstance(root, dict):
-            self._add(Node(root, "#", _root_dialect(root, dialect), None))
-            for node in self.nodes:
-                self._visit(node)
+            self._root_dialect = self._dialect_of_root(root, dialect)
+            if not self._load():
+                self._scoped = True
+                self._load()
             _refuse_circles(self.nodes)
 
-    def node(self, schema: dict[str, JSON]) -> Node:
-        """The node of a subschema, by identity."""
-        return self._by_id[id(schema)]
+    def node(self, schema: dict[str, JSON], above: Node | None = None) -> Node:
+        """The node of a subschema, by identity.
+
+        Args:
+            schema: The subschema.
+            above: The node whose keyword has it; None for the root.
+        """
+        if above is None:
+            return self.nodes[0]
+        return self._by_id[self._key(schema, self._scope_below(above, schema))]
 
     def uses(self, formats: Container[str]) -> Iterator[KeywordUse]:
         """What is done with each keyword of the nodes visited.
@@ -143,18 +181,42 @@ class Source:
         Args:
             formats: The names of the formats that are enforced.
         """
+        seen = set()
         for node in self.nodes:
+            if id(node.schema) in seen:
+                continue  # in another scope
+            seen.add(id(node.schema))
+            known = FORMATS if node.dialect.asserts_formats else formats
             for name, value in node.schema.items():
-                enforced = name in node.names and (name != "format" or value in formats)
+                enforced = name in node.names and (name != "format" or value in known)
                 yield KeywordUse(node.pointer, name, "enforced" if enforced else "annotation")
 
+    def _load(self) -> bool:
+        """Visit everything; False if that met a reference for which scopes must be followed."""
+        self._by_id.clear()
+        self.nodes.clear()
+        self.combines = False
+        root = Node(self._root, "#", self._root_dialect, None)
+        if self._scoped:
+            root.resource = self._documents.root(self._root_dialect)
+            root.scope = enter(NO_SCOPE, root.resource)
+        self._add(root)
+        return all(self._visit(node) for node in self.nodes)
+
+    def _key(self, schema: dict[str, JSON], scope: Scope) -> Hashable:
+        return (id(schema), scope) if scope else id(schema)
+
     def _add(self, node: Node) -> None:
-        self._by_id[id(node.schema)] = node
+        self._by_id[self._key(node.schema, node.scope)] = node
         self.nodes.append(node)
         self._limits.check("max_source_nodes", len(self.nodes), "a schema")
 
-    def _visit(self, node: Node) -> None:
-        """Check the keywords of one node, and add the nodes that they lead to."""
+    def _visit(self, node: Node) -> bool:
+        """Check the keywords of one node, and add the nodes that they lead to.
+
+        Returns:
+            False if it has a reference for which scopes must be followed, and they are not.
+        """
         schema, keywords = node.schema, node.dialect.keywords
         names: Any = schema
         if node.dialect.ref_overrides and "$ref" in schema:
@@ -180,11 +242,15 @@ class Source:
                     pointer=node.at(name),
                 )
             if keyword.children == "reference":
-                node.target = self._resolve(node, value)
-                if isinstance(node.target, Node):
-                    node.in_place.append(node.target)
+                if name != "$ref" and not self._scoped:
+                    return False
+                target = self._resolve(node, name, value)
+                node.targets = {**node.targets, name: target}
+                if isinstance(target, Node):
+                    node.in_place.append(target)
             elif keyword.children:
                 self._visit_children(node, keyword, value)
+        return True
 
     def _visit_children(self, node: Node, keyword: Keyword, value: JSON) -> None:
         base = node.at(keyword.name)
@@ -196,47 +262,71 @@ class Source:
             children = [(base, value)]
         for pointer, child in children:
             if isinstance(child, dict):
-                found = self._by_id.get(id(child))
+                scope = self._scope_below(node, child)
+                found = self._by_id.get(self._key(child, scope))
                 if found is None:
-                    dialect = _inner_dialect(child, node.dialect, pointer)
-                    found = Node(child, pointer, dialect, node)
+                    dialect = self._inner_dialect(child, node.dialect, pointer)
+                    found = Node(child, pointer, dialect, node, scope)
                     self._add(found)
                 if keyword.in_place:
                     node.in_place.append(found)
                 elif keyword.name == "propertyNames":
                     node.on_keys.append(found)
 
+    def _scope_below(self, node: Node, schema: dict[str, JSON]) -> Scope:
+        """The scope of a subschema of a node."""
+        if not self._scoped:
+            return NO_SCOPE
+        place = self._documents.place(schema)
+        return node.scope if place is None else enter(node.scope, place.resource)
+
     # References
 
-    def _resolve(self, node: Node, ref: str) -> Node | bool:
+    def _resolve(self, node: Node, keyword: str, ref: str) -> Node | bool:
         """What a reference leads to."""
         if (ref == "#" or ref.startswith("#/")) and self._is_local(node):
             schema, pointer = self._follow(node, ref)
-            resolver = None
-            dialect = self.nodes[0].dialect
-        else:
-            schema, resolver = self._lookup(node, ref)
-            pointer = ref
-            dialect = node.dialect
-            if isinstance(schema, dict) and id(schema) not in self._by_id:
-                try:
-                    document = resolver.lookup("#").contents
-                except TypeError:  # a document of the registry is no schema of its own dialect
-                    raise SchemaError(
-                        f"$ref {ref!r} leads to a document that cannot be read in its dialect",
-                        pointer=node.at("$ref"),
-                        hint="look at boolean schemas, unknown to draft 4, in the registry",
-                    ) from None
-                if isinstance(document, dict) and isinstance(document.get("$schema"), str):
-                    dialect = _named_dialect(document["$schema"], f"{pointer}/$schema")
+            return self._target(node, keyword, ref, schema, pointer, self._root_dialect, None)
+        found = self._lookup(node, keyword, ref)
+        schema, place = found.schema, found.place
+        if keyword != "$ref":
+            name = found.anchor if keyword == "$dynamicRef" else RECURSIVE
+            if name is not None and name in found.resource.dynamic:
+                resource = outermost(node.scope, name) or found.resource
+                schema = resource.dynamic[name]
+                place = self._documents.place(schema) or place
+        root = place.resource.root
+        named = root.get("$schema") if isinstance(root, dict) and root is not self._root else None
+        if isinstance(named, str):
+            self._named_dialect(named, f"{place.resource.pointer}/$schema")
+        return self._target(
+            node, keyword, ref, schema, place.pointer, place.dialect, place.resource
+        )
+
+    def _target(
+        self,
+        node: Node,
+        keyword: str,
+        ref: str,
+        schema: JSON,
+        pointer: str,
+        dialect: Dialect,
+        resource: Resource | None,
+    ) -> Node | bool:
+        """The node of a schema that a reference leads to."""
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, dict):
-            raise SchemaError(f"$ref {ref!r} leads to no schema", pointer=node.at("$ref"))
-        found = self._by_id.get(id(schema))
+            raise SchemaError(f"{keyword} {ref!r} leads to no schema", pointer=node.at(keyword))
+        scope = node.scope
+        if self._scoped and resource is not None:
+            scope = enter(scope, resource)
+        found = self._by_id.get(self._key(schema, scope))
         if found is None:
-            found = Node(schema, pointer, _inner_dialect(schema, dialect, pointer), None)
-            found.resolver = resolver
+            if schema is not self._root:
+                dialect = self._inner_dialect(schema, dialect, pointer)
+            found = Node(schema, pointer, dialect, None, scope)
+            found.resource = resource
             self._add(found)
         return found
 
@@ -244,11 +334,11 @@ class Source:
         """Whether a pointer in this node is one into the root document."""
         if self._inner_ids is None:
             self._inner_ids = _has_inner_ids(self._root)
-        if self._inner_ids:
+        if self._inner_ids or self._scoped:
             return False
         at: Node | None = node
         while at is not None:
-            if at.resolver is not None:
+            if at.resource is not None:
                 return False
             at = at.parent
         return True
@@ -256,8 +346,7 @@ class Source:
     def _follow(self, node: Node, ref: str) -> tuple[JSON, str]:
         """The value at a JSON pointer of the root document, and the pointer in its usual form."""
         value, pointer = self._root, "#"
-        for step in ref.split("/")[1:]:
-            key = unquote(step).replace("~1", "/").replace("~0", "~")
+        for key in split_pointer(unquote(ref)):
             if isinstance(value, dict) and key in value:
                 value = value[key]
             elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
@@ -270,80 +359,66 @@ class Source:
             pointer += "/" + escape_pointer(key)
         return value, pointer
 
-    def _lookup(self, node: Node, ref: str) -> tuple[JSON, Any]:
-        from referencing.exceptions import Unresolvable
-
+    def _lookup(self, node: Node, keyword: str, ref: str) -> Found:
         try:
-            found = self._resolver(node).lookup(ref)
-        except (Unresolvable, LookupError, ValueError, TypeError):
+            return self._documents.lookup(self._resource(node), ref)
+        except NoSchemaError as e:
+            detail = f": {e}" if str(e) else ""
+            hint = "schemas of other documents come from registry=, and are never fetched"
             raise SchemaError(
-                f"$ref {ref!r} leads nowhere",
-                pointer=node.at("$ref"),
-                hint="schemas of other documents come from registry=, and are never fetched",
+                f"{keyword} {ref!r} leads nowhere{detail}",
+                pointer=node.at(keyword),
+                hint=None if detail else hint,
             ) from None
-        return found.contents, found.resolver
 
-    def _resolver(self, node: Node) -> Any:  # noqa: ANN401 - a referencing.Resolver
-        """The resolver of a node: that of the nearest node above, moved into subresources."""
-        from jsonschema_specifications import REGISTRY as METASCHEMAS
-        from referencing import Registry
-        from referencing.jsonschema import specification_with
+    def _resource(self, node: Node) -> Resource:
+        """The resource that a node stands in."""
+        root = self._documents.root(self._root_dialect)
+        at: Node | None = node
+        while at is not None:
+            place = self._documents.place(at.schema)
+            resource = at.resource if place is None else place.resource
+            if resource is not None:
+                node.resource = resource
+                return resource
+            at = at.parent
+        return root
 
-        chain = [node]
-        while chain[-1].resolver is None and chain[-1].parent is not None:
-            chain.append(chain[-1].parent)
-        top = chain[-1]
-        resolver = top.resolver
-        if resolver is None:
-            if self._root_resolver is None:
-                root = self.nodes[0]
-                resource = specification_with(root.dialect.uri).create_resource(self._root)
-                base = resource.id() or ""
-                registry = Registry() if self._registry is None else self._registry
-                registry = METASCHEMAS.combine(registry).with_resource(base, resource)
-                self._root_resolver = registry.resolver(base)
-            resolver = self._root_resolver
-            if top.schema is not self._root:
-                # Reached by a pointer while no identifier was inside the document.
-                top.resolver = resolver
-        for below in reversed(chain[:-1]):
-            specification = specification_with(below.dialect.uri)
-            resolver = resolver.in_subresource(specification.create_resource(below.schema))
-            below.resolver = resolver
-        return resolver
+    # Dialects
 
+    def _dialect_of_root(self, root: dict[str, JSON], name: str | None) -> Dialect:
+        given = None
+        if name is not None:
+            given = DIALECTS.get(name)
+            if given is None:
+                raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, not {name!r}")
+        uri = root.get("$schema")
+        if given is not None:
+            # A metaschema of the caller that is of this draft says which parts of it hold.
+            own = self._documents.dialect(uri) if isinstance(uri, str) else None
+            return own if own is not None and own.name == given.name else given
+        if isinstance(uri, str):
+            return self._named_dialect(uri, "#/$schema")
+        if uri is not None:
+            raise SchemaError("'$schema' must be a string", pointer="#/$schema")
+        return DIALECTS["draft2020-12"]
 
-def _root_dialect(root: dict[str, JSON], name: str | None) -> Dialect:
-    if name is not None:
-        found = DIALECTS.get(name)
+    def _named_dialect(self, uri: str, pointer: str) -> Dialect:
+        found = self._documents.dialect(uri)
         if found is None:
-            raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, not {name!r}")
+            raise UnsupportedFeatureError(
+                f"the draft {uri!r} is not supported",
+                pointer=pointer,
+                hint=f"pass dialect= one of {', '.join(DIALECTS)}, or the metaschema in registry=",
+            )
         return found
-    uri = root.get("$schema")
-    if isinstance(uri, str):
-        return _named_dialect(uri, "#/$schema")
-    if uri is not None:
-        raise SchemaError("'$schema' must be a string", pointer="#/$schema")
-    return DIALECTS["draft2020-12"]
 
-
-def _named_dialect(uri: str, pointer: str) -> Dialect:
-    found = dialect_of(uri)
-    if found is None:
-        raise UnsupportedFeatureError(
-            f"the draft {uri!r} is not supported",
-            pointer=pointer,
-            hint=f"pass dialect= one of {', '.join(DIALECTS)}",
-        )
-    return found
-
-
-def _inner_dialect(schema: dict[str, JSON], outer: Dialect, pointer: str) -> Dialect:
-    """The dialect of a subschema: its own if it is a resource of its own that names one."""
-    uri = schema.get("$schema")
-    if not isinstance(uri, str) or ("$id" not in schema and "id" not in schema):
-        return outer
-    return _named_dialect(uri, f"{pointer}/$schema")
+    def _inner_dialect(self, schema: dict[str, JSON], outer: Dialect, pointer: str) -> Dialect:
+        """The dialect of a subschema: its own if it is a resource of its own that names one."""
+        uri = schema.get("$schema")
+        if not isinstance(uri, str) or ("$id" not in schema and "id" not in schema):
+            return outer
+        return self._named_dialect(uri, f"{pointer}/$schema")
 
 
 def _has_inner_ids(root: JSON) -> bool:
@@ -392,7 +467,7 @@ def _circle(circle: list[Node], first: Node) -> GrammarError:
     last = circle[-1]
     return SchemaError(
         f"the schema applies itself to the same value, through {first.pointer}",
-        pointer=last.at("$ref") if last.target is first else last.pointer,
+        pointer=next((last.at(n) for n, t in last.targets.items() if t is first), last.pointer),
         hint="a $ref that recurses must stand below properties or items",
     )
 

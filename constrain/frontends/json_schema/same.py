@@ -29,11 +29,11 @@ def canonical_nodes(source: Source, frozen: Values) -> dict[Node, Node]:
     canonical: dict[Node, Node] = {}
     first: dict[Hashable, Node] = {}
 
-    def key(value: JSON, pointer: str) -> Hashable:
+    def key(value: JSON, above: Node, pointer: str) -> Hashable:
         """A subschema: what stands for it, or its value if it is a boolean."""
         if not isinstance(value, dict):
             return frozen.freeze(value, pointer)
-        node = source.node(value)
+        node = source.node(value, above)
         return canonical.get(node, node)
 
     for node in reversed(source.nodes):
@@ -42,16 +42,16 @@ def canonical_nodes(source: Source, frozen: Values) -> dict[Node, Node]:
             value, pointer = node.schema[name], node.at(name)
             children = node.dialect.keywords[name].children
             if children == "reference":
-                parts.append((name, node.target))
+                parts.append((name, node.targets[name]))
             elif not children:
                 parts.append((name, frozen.freeze(value, pointer)))
             elif isinstance(value, list):
-                parts.append((name, tuple([key(v, pointer) for v in value])))
+                parts.append((name, tuple([key(v, node, pointer) for v in value])))
             elif children in ("schema map", "dependencies"):
-                members = [(k, key(v, pointer)) for k, v in value.items()]
+                members = [(k, key(v, node, pointer)) for k, v in value.items()]
                 # The order of properties is kept: it is the order in which they are written.
                 parts.append((name, tuple(members)))
             else:
-                parts.append((name, key(value, pointer)))
-        canonical[node] = first.setdefault((node.dialect.name, *parts), node)
+                parts.append((name, key(value, node, pointer)))
+        canonical[node] = first.setdefault((node.dialect, *parts), node)
     return canonical

@@ -72,9 +72,6 @@ def test_a_pattern_that_does_not_parse() -> None:
 @pytest.mark.parametrize(
     ("schema", "pointer"),
     [
-        ({"unevaluatedProperties": False}, "#/unevaluatedProperties"),
-        ({"items": {"unevaluatedItems": True}}, "#/items/unevaluatedItems"),
-        ({"$dynamicRef": "#a"}, "#/$dynamicRef"),
         ({"$schema": "http://json-schema.org/draft-03/schema#"}, "#/$schema"),
         ({"properties": {"a": {"uniqueItems": True}}}, "#/properties/a/uniqueItems"),
         ({"minProperties": 2}, "#/minProperties"),
