@@ -50,12 +50,15 @@ class KeywordUse(NamedTuple):
     Attributes:
         pointer: The JSON pointer of the schema that has it, as a URI fragment.
         keyword: Its name.
-        use: "enforced" or "annotation".
+        use: "enforced"; "annotation"; or "relaxed": dropped, as was asked for, where it would have
+            been refused.
+        reason: Why it is not enforced, where that is not plain.
     """
 
     pointer: str
     keyword: str
     use: str
+    reason: str = ""
 
 
 class Node:
@@ -174,6 +177,22 @@ class Source:
         if above is None:
             return self.nodes[0]
         return self._by_id[self._key(schema, self._scope_below(above, schema))]
+
+    def graft(self, above: Node, schema: dict[str, JSON], pointer: str) -> dict[str, JSON]:
+        """Add a node for a schema that no document has; returns the schema, its identity.
+
+        All its keywords count. Its subschemas are nodes before it is.
+
+        Args:
+            above: The node whose keyword is to have it.
+            schema: The schema.
+            pointer: What messages call its place.
+        """
+        node = Node(schema, pointer, above.dialect, above, self._scope_below(above, schema))
+        node.names = list(schema)
+        node.leaf = not any(node.dialect.keywords[name].children for name in schema)
+        self._add(node)
+        return schema
 
     def uses(self, formats: Container[str]) -> Iterator[KeywordUse]:
         """What is done with each keyword of the nodes visited.
