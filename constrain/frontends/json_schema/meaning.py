@@ -105,7 +105,7 @@ class Meaning:
 
     def _new_node_expr(self, node: Node) -> Expr:
         """The expression of a node, the same one for nodes that plainly mean the same."""
-        while len(node.names) == 1 and node.targets:
+        while len(node.names) == 1 and node.names[0] in node.targets:
             target = node.targets[node.names[0]]
             if isinstance(target, bool):
                 return TRUE if target else FALSE
