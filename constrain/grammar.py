@@ -85,6 +85,8 @@ class Grammar:
         dialect: str | None = None,
         registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
         format: str = "assert",
+        property_order: str = "declared",
+        on_unsupported: str = "refuse",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """The JSON texts whose value satisfies a schema.
@@ -92,16 +94,24 @@ class Grammar:
         Args:
             schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
             style: "canonical": what a model should write (declared property order, bounded
-                whitespace, minimal escapes, plain numbers); "any": every JSON text whose value
-                satisfies the schema; or a `JSONStyle`.
+                whitespace, minimal escapes, plain numbers); "compact", "pretty", "flexible": the
+                same with other whitespace; "any": every JSON text whose value satisfies the schema;
+                or a `JSONStyle`.
             dialect: None (from `$schema`, else draft 2020-12), "draft4", "draft6", "draft7",
-                "draft2019-09" or "draft2020-12".
+                "draft2019-09", "draft2020-12" or "openapi-3.0".
             registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
                 fetched.
-            format: "assert" or "annotate".
+            format: "assert": `format` is enforced where its name is known. "annotate": it says
+                nothing about which values are valid.
+            property_order: "declared": the style decides, which is the order of the schema in all
+                but style "any". "any": free in every style.
+            on_unsupported: "refuse": what cannot be honoured exactly is an error. "relax": the
+                keywords that would be one are dropped, so that more is valid, never less; `report`
+                lists them.
             limits: Budgets.
 
         Raises:
+            GrammarError: An option has a value that it cannot have.
             SchemaError: It is not a valid schema.
             UnsupportedFeatureError: A keyword cannot be honoured exactly; the message has its JSON
                 pointer.
@@ -112,7 +122,14 @@ class Grammar:
 
         _check_limits(limits)
         made = from_json_schema(
-            schema, style=style, dialect=dialect, registry=registry, format=format, limits=limits
+            schema,
+            style=style,
+            dialect=dialect,
+            registry=registry,
+            format=format,
+            property_order=property_order,
+            on_unsupported=on_unsupported,
+            limits=limits,
         )
         shown = schema if isinstance(schema, str) else repr(schema)
         return cls(

@@ -1,14 +1,15 @@
 """JSON Schema to terms, exactly.
 
-In: a schema (Python data, or JSON text) of draft 4 to 2020-12, and a style. Out: a term, the JSON
-texts whose value satisfies the schema, and a report of what was done with each keyword. Decided
-here: what every keyword means, which schemas have a value at all, how values are written. What
-cannot be honoured exactly raises `UnsupportedFeatureError` with a JSON pointer. Not decided here:
-what a pattern matches (`frontends.regex`), which tokens spell which bytes (`vocab`, `automaton`).
+In: a schema (Python data, or JSON text) of draft 4 to 2020-12 or OpenAPI 3.0, and a style. Out: a
+term, the JSON texts whose value satisfies the schema, and a report of what was done with each
+keyword. Decided here: what every keyword means, which schemas have a value at all, how values are
+written. What cannot be honoured exactly raises `UnsupportedFeatureError` with a JSON pointer, or is
+dropped and reported, if that is asked for. Not decided here: what a pattern matches
+(`frontends.regex`), which tokens spell which bytes (`vocab`, `automaton`).
 
     >>> grammar = from_json_schema({"type": "array", "items": {"minimum": 3}, "maxItems": 2})
     >>> grammar.report[0]
-    KeywordUse(pointer='#', keyword='type', use='enforced')
+    KeywordUse(pointer='#', keyword='type', use='enforced', reason='')
 
 A schema is a set of JSON values, and every keyword is a set operation; texts come last. Within one
 kind of value a set is a union of shapes, closed under and, or, not. Property values and items are
@@ -17,7 +18,9 @@ fixpoint over the shapes.
 
 Read in this order:
 what comes in: `read` (text and Python data), `keywords` (the support table), `vocabularies`,
-`resources` (documents), `scope`, `refs` (nodes and references), `same`; sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
+`resources` (documents), `scope`, `refs` (nodes and references), `same`; what becomes of it:
+`report`, `openapi` (a dialect in terms of the others), `relax` (what may be dropped);
+sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
 what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `cases`,
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);
@@ -29,7 +32,7 @@ the whole way.
 from __future__ import annotations
 
 from constrain.frontends.json_schema.compile import SchemaGrammar, from_json_schema
-from constrain.frontends.json_schema.refs import KeywordUse
+from constrain.frontends.json_schema.report import KeywordUse
 from constrain.frontends.json_schema.style import JSONStyle
 
 __all__ = ["JSONStyle", "KeywordUse", "SchemaGrammar", "from_json_schema"]

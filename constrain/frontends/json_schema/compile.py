@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from constrain.algebra.terms import Term
+from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.explain import unsatisfiable
-from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.keywords import DIALECTS
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
-from constrain.frontends.json_schema.read import read_schema
-from constrain.frontends.json_schema.refs import KeywordUse, Source
+from constrain.frontends.json_schema.openapi import rewrite_openapi
+from constrain.frontends.json_schema.read import JSON, read_schema
+from constrain.frontends.json_schema.refs import Source
+from constrain.frontends.json_schema.relax import Relaxation
+from constrain.frontends.json_schema.report import KeywordUse, Report
 from constrain.frontends.json_schema.style import JSONStyle, resolve_style
 from constrain.limits import DEFAULT_LIMITS, Limits
 
@@ -27,15 +31,14 @@ class SchemaGrammar:
         term: The texts whose value satisfies it.
     """
 
-    def __init__(self, term: Term, source: Source, *, asserts_formats: bool) -> None:
+    def __init__(self, term: Term, report: Report) -> None:
         self.term = term
-        self._source = source
-        self._asserts_formats = asserts_formats
+        self._report = report
 
     @property
     def report(self) -> Sequence[KeywordUse]:
         """What is done with each keyword that can be reached, in the order read."""
-        return tuple(self._source.uses(FORMATS if self._asserts_formats else ()))
+        return self._report.uses()
 
 
 def from_json_schema(
@@ -45,6 +48,8 @@ def from_json_schema(
     dialect: str | None = None,
     registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
     format: str = "assert",
+    property_order: str = "declared",
+    on_unsupported: str = "refuse",
     limits: Limits = DEFAULT_LIMITS,
 ) -> SchemaGrammar:
     """The JSON texts whose value satisfies a schema.
@@ -52,15 +57,22 @@ def from_json_schema(
     Args:
         schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly). It
             is copied.
-        style: "canonical", "any" or a `JSONStyle`.
-        dialect: "draft4", "draft6", "draft7", "draft2019-09" or "draft2020-12"; None takes it from
-            `$schema`, else the last.
+        style: "canonical", "compact", "pretty", "flexible", "any" or a `JSONStyle`, see `style`.
+        dialect: "draft4", "draft6", "draft7", "draft2019-09", "draft2020-12" or "openapi-3.0" (see
+            `openapi`); None takes it from `$schema`, else draft 2020-12.
         registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
             fetched.
         format: "assert": `format` is enforced where its name is known. "annotate": it says nothing.
+        property_order: "any": properties may come in any order, whatever the style says.
+            "declared": as the style has it, that is in the order of the schema, then the others,
+            but free in style "any".
+        on_unsupported: "refuse": what cannot be honoured exactly is an error. "relax": keywords
+            that would be one are dropped, so that more is valid, never less, see `relax`; the
+            report lists them. An unknown draft, for one, stays an error.
         limits: Budgets.
 
     Raises:
+        GrammarError: An option has a value that it cannot have.
         SchemaError: It is not a valid schema.
         RegexSyntaxError: A pattern of it does not parse.
         UnsupportedFeatureError: Something cannot be honoured exactly; the error has its JSON
@@ -68,29 +80,67 @@ def from_json_schema(
         UnsatisfiableError: No value satisfies it; the error names the keywords that collide.
         LimitExceededError: It, or what its keywords multiply to, is larger than the limits allow.
 
-    Cost: one pass over what can be reached; then what the root needs. Subschemas are looked at
-        when a
-    text gets there, except below keywords that need complements (`not`, `oneOf`, `if`, ...).
+    Cost: one pass over what can be reached; then what the root needs. Subschemas are looked at when
+    a text gets there, except below keywords that need complements (`not`, `oneOf`, `if`, ...).
     """
-    how = resolve_style(style)
-    if format not in ("assert", "annotate"):
-        raise ValueError(f"format must be 'assert' or 'annotate', not {format!r}")
+    how = resolve_style(style, property_order)
+    _check_choice("format", format, ("assert", "annotate"))
+    _check_choice("on_unsupported", on_unsupported, ("refuse", "relax"))
+    _check_choice("dialect", dialect, (None, *DIALECTS))
+    _check_registry(registry)
     root = read_schema(schema, limits)
+    asserts_formats = format == "assert"
     source = Source(root, dialect, registry, limits)
-    asserts = format == "assert"
-    meaning = Meaning(source, limits, asserts_formats=asserts)
+    report = Report(source, asserts_formats=asserts_formats)
+    relaxation = Relaxation(source, report)
+    while True:
+        try:
+            rewrite_openapi(source, report, asserts_formats=asserts_formats)
+            term = _term(root, source, how, limits, asserts_formats=asserts_formats)
+        except UnsupportedFeatureError as error:
+            if on_unsupported == "refuse" or not relaxation.drop(error):
+                raise
+        else:
+            return SchemaGrammar(term, report)
+
+
+def _term(
+    root: JSON, source: Source, style: JSONStyle, limits: Limits, *, asserts_formats: bool
+) -> Term:
+    """The texts whose value satisfies the schema whose nodes are loaded."""
+    meaning = Meaning(source, limits, asserts_formats=asserts_formats)
     meaning.check()
     emptiness = Emptiness(meaning)
     expr = meaning.expr(root)
     if not emptiness.has_value(expr):
 
         def is_empty() -> bool:
-            other = Meaning(source, limits, asserts_formats=asserts)
+            other = Meaning(source, limits, asserts_formats=asserts_formats)
             return not Emptiness(other).has_value(other.expr(root))
 
         raise unsatisfiable(source.nodes, is_empty)
     if needs_audit(source):
         audit(expr, meaning, emptiness)
-    return SchemaGrammar(
-        Lowering(meaning, emptiness, how).text(expr), source, asserts_formats=asserts
-    )
+    return Lowering(meaning, emptiness, style).text(expr)
+
+
+def _check_choice(name: str, given: object, allowed: Collection[str | None]) -> None:
+    if not (given is None or isinstance(given, str)) or given not in allowed:
+        raise GrammarError(f"{name} must be {_either(allowed)}, not {given!r}")
+
+
+def _either(allowed: Collection[str | None]) -> str:
+    *others, last = [repr(value) for value in allowed]
+    return f"{', '.join(others)} or {last}"
+
+
+def _check_registry(registry: object) -> None:
+    if registry is None:
+        return
+    from referencing import Registry
+
+    if not isinstance(registry, Registry):
+        raise GrammarError(
+            f"registry must be a referencing.Registry, not a {type(registry).__name__}",
+            hint="referencing.Registry().with_contents([(uri, schema), ...])",
+        )

@@ -16,13 +16,12 @@ after such a reference was met.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote
 
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
-from constrain.frontends.json_schema.formats import FORMATS
 from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 from constrain.frontends.json_schema.resources import (
@@ -36,29 +35,12 @@ from constrain.frontends.json_schema.resources import (
 from constrain.frontends.json_schema.scope import NO_SCOPE, Scope, enter, outermost
 from constrain.limits import Limits
 
-__all__ = ["NEGATING", "KeywordUse", "Node", "Source"]
+__all__ = ["NEGATING", "Node", "Source"]
 
 NEGATING: Final = frozenset(("not", "oneOf", "if", "dependentSchemas", "dependencies"))
 """Keywords under which complements of subschemas are needed."""
 
 _NO_TARGETS: Final[Mapping[str, Node | bool]] = MappingProxyType({})
-
-
-class KeywordUse(NamedTuple):
-    """What was done with one keyword of a schema.
-
-    Attributes:
-        pointer: The JSON pointer of the schema that has it, as a URI fragment.
-        keyword: Its name.
-        use: "enforced"; "annotation"; or "relaxed": dropped, as was asked for, where it would have
-            been refused.
-        reason: Why it is not enforced, where that is not plain.
-    """
-
-    pointer: str
-    keyword: str
-    use: str
-    reason: str = ""
 
 
 class Node:
@@ -193,22 +175,6 @@ class Source:
         node.leaf = not any(node.dialect.keywords[name].children for name in schema)
         self._add(node)
         return schema
-
-    def uses(self, formats: Container[str]) -> Iterator[KeywordUse]:
-        """What is done with each keyword of the nodes visited.
-
-        Args:
-            formats: The names of the formats that are enforced.
-        """
-        seen = set()
-        for node in self.nodes:
-            if id(node.schema) in seen:
-                continue  # in another scope
-            seen.add(id(node.schema))
-            known = FORMATS if node.dialect.asserts_formats else formats
-            for name, value in node.schema.items():
-                enforced = name in node.names and (name != "format" or value in known)
-                yield KeywordUse(node.pointer, name, "enforced" if enforced else "annotation")
 
     def _load(self) -> bool:
         """Visit everything; False if that met a reference for which scopes must be followed."""
