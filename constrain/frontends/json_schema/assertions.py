@@ -37,6 +37,9 @@ _KIND_OF_TYPE: Final = {
     "object": ShapeSet(objects=EVERYTHING.objects),
 }
 
+_INTEGERS_BY_FORM: Final = ("draft4", "openapi-3.0")
+"""Where an integer is "a JSON number without a fraction or exponent part"; elsewhere 1.0 is one."""
+
 
 class Assertions:
     """The shapes of a node's own keywords.
@@ -71,7 +74,7 @@ class Assertions:
             return [EVERYTHING]
         found = [_KIND_OF_TYPE[name] for name in sorted(types) if name != "integer"]
         if "integer" in types:
-            form = INTEGER_FORM if node.dialect.name == "draft4" else INTEGER
+            form = INTEGER_FORM if node.dialect.name in _INTEGERS_BY_FORM else INTEGER
             found.append(ShapeSet(numbers=(form,)))
         return found
 
