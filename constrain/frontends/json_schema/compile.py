@@ -118,7 +118,7 @@ def _term(
             other = Meaning(source, limits, asserts_formats=asserts_formats)
             return not Emptiness(other).has_value(other.expr(root))
 
-        raise unsatisfiable(source.nodes, is_empty)
+        raise unsatisfiable(source, is_empty)
     if needs_audit(source):
         audit(expr, meaning, emptiness)
     return Lowering(meaning, emptiness, style).text(expr)

@@ -1,9 +1,8 @@
 """`on_unsupported="relax"`: what would be refused is dropped, so that more is valid, never less.
 
-Dropping a keyword lets more values through where the schema is used as it stands, and fewer, or
-others, under `not`, in the condition of `if`, in a `oneOf`, and in a `contains` that counts up to a
-maximum. So before a keyword below one of those is dropped, they are weakened themselves, from the
-outside, to the least that no longer turns round what is below:
+Dropping a keyword lets more values through where its schema is used upright, and fewer, or others,
+below a keyword that turns round (see `uses`). So those are weakened first, from the outside, to the
+most that they can say without turning round:
 
 - `not` is dropped;
 - `oneOf` becomes `anyOf`;
@@ -12,25 +11,20 @@ outside, to the least that no longer turns round what is below:
 
 Keywords that have no meaning without each other are dropped together: what `additionalProperties`
 applies to depends on `patternProperties`, and what is unevaluated on all keywords in place.
-
-Nodes are used from many places, so this is a search in a graph: a use of a node is upright if it is
-reached from the root by keywords that do not turn round, and a keyword that does turns round
-everything that can be reached below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.report import Report
+from constrain.frontends.json_schema.uses import TURNING, in_place, reached, used_from, uses
 
 __all__ = ["Relaxation"]
 
-_TURNING: Final = frozenset(("not", "oneOf", "if"))
 _TOGETHER: Final = {
     "properties": ("additionalProperties",),
     "patternProperties": ("additionalProperties",),
@@ -55,13 +49,8 @@ _EVALUATING: Final = frozenset(
 )
 """Keywords that say of properties or items that they are evaluated."""
 
-
-class _Edge(NamedTuple):
-    """A keyword of a node that leads to another node."""
-
-    keyword: str
-    below: Node
-    turns: bool
+_Drop = tuple[Node, str, str]
+"""A keyword of a node, and why it is dropped."""
 
 
 class Relaxation:
@@ -85,15 +74,14 @@ class Relaxation:
         if not found:
             return False
         self._report.fix()
-        todo = found
-        for node, keyword in todo:
-            todo += self._drop_upright(node, keyword, error.reason)
-        below = self._reached()
+        todo = [(node, keyword, error.reason) for node, keyword in found]
+        for node, keyword, reason in todo:
+            todo += self._drop_upright(node, keyword, reason)
+        below = reached(self._source)
         for node in self._source.nodes:
-            if node not in below:
-                for name in node.names:
-                    reason = "it stands below a keyword that is relaxed"
-                    self._report.note(node.pointer, name, "relaxed", reason)
+            for name in () if node in below else node.names:
+                reason = "it stands below a keyword that is relaxed"
+                self._report.note(node.pointer, name, "relaxed", reason)
         return True
 
     def _culprits(self, pointer: str) -> list[tuple[Node, str]]:
@@ -108,14 +96,15 @@ class Relaxation:
                     length = len(at)
         return best
 
-    def _drop_upright(self, node: Node, keyword: str, reason: str) -> list[tuple[Node, str]]:
+    def _drop_upright(self, node: Node, keyword: str, reason: str) -> list[_Drop]:
         """Drop a keyword after what turns it round is weakened; returns what must go with it."""
-        also: list[tuple[Node, str]] = []
-        for above, name in self._turning_above(node):
-            also += self._weaken(above, name, f"{reason}, at {node.at(keyword)}")
+        also: list[_Drop] = []
+        while turning := self._turning_above(node):
+            for above, name in turning:
+                also += self._weaken(above, name, f"{reason}, at {node.at(keyword)}")
         if keyword not in node.names:
             return also
-        if keyword in _TURNING:
+        if keyword in TURNING:
             return also + self._weaken(node, keyword, reason)
         self._forget(node, keyword, reason)
         if keyword == "discriminator" and "oneOf" in node.names:
@@ -127,10 +116,10 @@ class Relaxation:
             if name in node.names and not _stands_alone(node, name)
         ]
         for name in together:
-            self._forget(node, name, f"what it says depends on {keyword!r}, which is relaxed")
-        return also + [pair for name in (keyword, *together) for pair in self._blind(node, name)]
+            self._forget(node, name, _depends(keyword))
+        return also + [drop for name in (keyword, *together) for drop in self._blind(node, name)]
 
-    def _weaken(self, node: Node, keyword: str, reason: str) -> list[tuple[Node, str]]:
+    def _weaken(self, node: Node, keyword: str, reason: str) -> list[_Drop]:
         """Let a keyword that turns round what is below it say less, without doing so."""
         if keyword == "contains":
             self._forget(node, "maxContains", reason)
@@ -143,7 +132,7 @@ class Relaxation:
             then, otherwise = node.get("then"), node.get("else")
             for name in ("then", "else"):
                 if name in node.names:
-                    self._forget(node, name, "what it says depends on 'if', which is relaxed")
+                    self._forget(node, name, _depends("if"))
             if then is not None and otherwise is not None:
                 self._add_any_of(node, [then, otherwise])
             return self._blind(node, keyword)
@@ -164,87 +153,33 @@ class Relaxation:
         node.names.remove(keyword)
         self._report.note(node.pointer, keyword, "relaxed", reason)
 
-    def _blind(self, node: Node, keyword: str) -> list[tuple[Node, str]]:
+    def _blind(self, node: Node, keyword: str) -> list[_Drop]:
         """The keywords for what is unevaluated that looked at a keyword that is dropped."""
         if keyword not in _EVALUATING:
             return []
         return [
-            (above, name)
+            (above, name, _depends(keyword))
             for above in self._source.nodes
             for name in _UNEVALUATED
-            if name in above.names and node in _in_place(above)
+            if name in above.names and node in in_place(above)
         ]
-
-    # The graph
 
     def _turning_above(self, node: Node) -> list[tuple[Node, str]]:
         """Upright keywords that turn round, below which a node is used."""
-        uses = self._uses_of(node)
+        users = used_from(node, self._source)
         return [
             (above, name)
-            for above in self._reached(upright=True)
+            for above in reached(self._source, upright=True)
             for name in dict.fromkeys(
-                [e.keyword for e in self._edges(above) if e.turns and e.below in uses]
+                [u.keyword for u in uses(above, self._source) if u.turns and u.below in users]
             )
         ]
-
-    def _uses_of(self, node: Node) -> dict[Node, None]:
-        """The nodes from which a node can be reached, and itself."""
-        sources: dict[Node, list[Node]] = {}
-        for above in self._source.nodes:
-            for edge in self._edges(above):
-                sources.setdefault(edge.below, []).append(above)
-        return _closure(node, lambda n: sources.get(n, ()))
-
-    def _reached(self, *, upright: bool = False) -> dict[Node, None]:
-        """The nodes that can be reached from the root, perhaps only by what does not turn round."""
-        return _closure(
-            self._source.nodes[0],
-            lambda n: [e.below for e in self._edges(n) if not (upright and e.turns)],
-        )
-
-    def _edges(self, node: Node) -> Iterator[_Edge]:
-        for name in node.names:
-            turns = name in _TURNING or (name == "contains" and "maxContains" in node.names)
-            for below in self._below(node, name):
-                yield _Edge(name, below, turns)
-
-    def _below(self, node: Node, name: str) -> Iterator[Node]:
-        """The nodes of the subschemas of a keyword."""
-        target = node.targets.get(name)
-        if isinstance(target, Node):
-            yield target
-        children = node.dialect.keywords[name].children
-        if children in ("", "reference"):
-            return
-        value = node.schema[name]
-        schemas: Iterable[JSON] = [value]
-        if isinstance(value, list):
-            schemas = value
-        elif children in ("schema map", "dependencies"):
-            schemas = value.values()
-        for schema in schemas:
-            if isinstance(schema, dict):
-                yield self._source.node(schema, node)
-
-
-def _closure(start: Node, after: Callable[[Node], Iterable[Node]]) -> dict[Node, None]:
-    """The nodes that are reached from one, and itself, in that order."""
-    found = {start: None}
-    todo = [start]
-    for node in todo:
-        for other in after(node):
-            if other not in found:
-                found[other] = None
-                todo.append(other)
-    return found
-
-
-def _in_place(node: Node) -> dict[Node, None]:
-    """A node and those that apply to the same value."""
-    return _closure(node, lambda n: n.in_place)
 
 
 def _stands_alone(node: Node, name: str) -> bool:
     """Whether a keyword that depends on others in some draft does not in this one."""
     return name.startswith("exclusive") and not isinstance(node.schema[name], bool)
+
+
+def _depends(keyword: str) -> str:
+    return f"what it says depends on {keyword!r}, which is relaxed"
