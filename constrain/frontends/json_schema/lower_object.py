@@ -2,23 +2,24 @@
 
 A state is which members can still come, which obligations are not met yet, and how many members
 there were as far as it matters. In declared order the members left are those from an index on; in
-any order they are a set of bits, and only the sets that texts reach are made, never all 2^n. Keys
-that the schema names are excluded from the others, in every spelling, so they cannot come twice.
-Other keys can, see `refusals`.
+any order they are a set of bits, and only the sets that texts reach are made, never all 2^n.
+
+No key comes twice. Keys that the schema names are excluded from the others, in every spelling.
+Another key is captured when it is written, and from then on excluded too.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, literal, repeat
+from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, complement, intersect, literal
 from constrain.frontends.json_schema.expr import Expr, implies
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
-from constrain.frontends.json_schema.refusals import refuse_object
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
 from constrain.frontends.json_schema.text import QUOTE
 
@@ -27,13 +28,16 @@ __all__ = ["object_term"]
 _WAY_CHARGE = 1_000
 """Nodes that a way to meet obligations counts as."""
 
+_MOST_RECENT = 1024
+"""Rules that are remembered for states in which keys were captured: such states hardly come back.
+"""
+
 _CHUNK = 64
 """Members that one rule offers in declared order; a rule that states share has the others."""
 
 
 def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
     """Every spelling of every object of a shape that has one."""
-    refuse_object(shape, lowering.meaning, lowering.emptiness.has_value)
     return cat(literal(b"{"), _Members(shape, lowering).start())
 
 
@@ -47,6 +51,7 @@ class _State(NamedTuple):
         members: How many there were, if it matters; saturated.
         first: There was no member yet.
         used: Named keys that came, as far as they need others or others need them.
+        taken: Other keys that came, each with the index of its region.
     """
 
     left: int
@@ -54,6 +59,7 @@ class _State(NamedTuple):
     members: int
     first: bool
     used: frozenset[str] = frozenset()
+    taken: frozenset[tuple[int, str]] = frozenset()
 
 
 class _Members:
@@ -68,17 +74,17 @@ class _Members:
         self._related = frozenset(needs).union(*needs.values())
         self._in_order = lowering.style.property_order == "declared"
         self._regions = [
-            (region, key_term)
-            for region in self._members.regions
+            (index, region, key_term)
+            for index, region in enumerate(self._members.regions)
             if self._has_value(region.value)
             and (key_term := self._region_keys(region)) is not EMPTY
         ]
         self._counts = self._members.lo > 0 or self._members.hi is not None
         self._plain = not (self._counts or self._members.obligations or needs)
         self._rules: dict[_State, Rule] = {}
+        self._recent: dict[_State, Rule] = {}
         self._offers: dict[int, Rule] = {}
-        self._other_member: Term | None = None
-        self._member_rules: dict[tuple[str | int, Expr], Rule] = {}
+        self._member_rules: dict[tuple[str, Expr], Rule] = {}
 
     def start(self) -> Term:
         """What follows the opening brace."""
@@ -87,49 +93,13 @@ class _Members:
 
     def _after(self, state: _State) -> Term:
         """What follows in a state from which the object can be completed."""
-        if self._only_others(state):
-            return self._others(state)
-        found = self._rules.get(state)
+        rules = self._recent if state.taken else self._rules
+        found = rules.get(state)
         if found is None:
-            found = self._rules[state] = self._lowering.rule("members", lambda: self._body(state))
+            if len(self._recent) >= _MOST_RECENT:
+                self._recent.clear()
+            found = rules[state] = self._lowering.rule("members", lambda: self._body(state))
         return found
-
-    def _only_others(self, state: _State) -> bool:
-        """Whether only keys that nobody names can come, and only the count is to be met."""
-        if state.pending or self._due(state):
-            return False
-        if self._in_order:
-            return state.left == len(self._keys)
-        return state.left == (1 << len(self._keys)) - 1
-
-    def _others(self, state: _State) -> Term:
-        """Members with other keys, as one counted repeat, and the end."""
-        layout, members = self._lowering.layout, self._members
-        close = cat(layout.before_close, literal(b"}"))
-        least = max(members.lo - state.members, 0)
-        most = None if members.hi is None else members.hi - state.members
-        member = self._other()
-        if member is EMPTY:
-            most = 0
-        empty = cat(layout.inside_empty, literal(b"}")) if least == 0 else EMPTY
-        if not state.first:
-            if most == 0:
-                return close
-            return cat(repeat(cat(layout.separator, member), least, most), close)
-        if most == 0:
-            return empty
-        more = repeat(
-            cat(layout.separator, member), max(least - 1, 0), None if most is None else most - 1
-        )
-        return alt((empty, cat(layout.after_open, member, more, close)))
-
-    def _other(self) -> Term:
-        """One member whose key nobody names."""
-        if self._other_member is None:
-            self._other_member = alt(
-                [self._member(i, region.value) for i, (region, _) in enumerate(self._regions)]
-            )
-        return self._other_member
 
     def _body(self, state: _State) -> Term:
         layout = self._lowering.layout
@@ -202,18 +172,35 @@ class _Members:
 
     def _named(self, state: _State, index: int, left: int) -> list[Term]:
         key = self._keys[index]
-        return self._ways(state, left, key, self._members.named[key], self._members.meets(key))
+        after = state._replace(left=left, first=False)
+        if key in self._related:
+            after = after._replace(used=state.used | {key})
+        return self._ways(after, key, self._members.named[key], self._members.meets(key))
 
     def _any_other(self, state: _State) -> list[Term]:
         parts: list[Term] = []
-        for i, (region, _) in enumerate(self._regions):
-            parts += self._ways(state, state.left, i, region.value, region.meets)
+        after = state._replace(first=False)
+        for i, (index, region, _) in enumerate(self._regions):
+            parts += self._ways(after, i, region.value, region.meets, (index,))
         return parts
 
     def _ways(
-        self, state: _State, left: int, key: str | int, value: Expr, meets: frozenset[int]
+        self,
+        state: _State,
+        key: str | int,
+        value: Expr,
+        meets: frozenset[int],
+        taking: tuple[int, ...] = (),
     ) -> list[Term]:
-        """A member, for each choice of obligations that it is to meet."""
+        """A member and what follows it, for each choice of obligations that it is to meet.
+
+        Args:
+            state: The state after it, but for the obligations, the count and what is taken.
+            key: The key, or the index of the region that it is in.
+            value: What the member's value is in.
+            meets: The obligations that it can meet.
+            taking: The region of the key.
+        """
         count = self._counted(state.members)
         if count is None:
             return []
@@ -228,15 +215,32 @@ class _Members:
             "the ways in which one member meets obligations",
         )
         ways = []
-        used = state.used | {key} if key in self._related else state.used
         for size in range(len(choices) + 1):
             for chosen in combinations(choices, size):
                 expr = table.all_of([value, *[obligations[i].value for i in chosen]])
                 pending = state.pending - met - set(chosen)
-                after = _State(left, pending, count, False, used)
-                if self._has_value(expr) and self._can_finish(after):
-                    ways.append(cat(self._member(key, expr), self._after(after)))
+                after = state._replace(pending=pending, members=count)
+                if self._has_value(expr) and self._can_finish(after, taking):
+                    ways.append(self._way(key, expr, after))
         return ways
+
+    def _way(self, key: str | int, value: Expr, after: _State) -> Term:
+        """A member, and what follows it."""
+        if isinstance(key, str):
+            return cat(self._member(key, value), self._after(after))
+        index, _, keys = self._regions[key]
+        taken = [other for region, other in after.taken if region == index]
+        if taken:
+            alphabet = self._lowering.alphabet
+            again = shape_term(StringShape(only=frozenset(taken)), alphabet)
+            keys = intersect((keys, complement(again)))
+
+        def follow(text: bytes) -> Term:
+            name: str = json.loads(b'"' + text)
+            return self._after(after._replace(taken=after.taken | {(index, name)}))
+
+        before = cat(self._lowering.layout.colon, self._lowering.value(value))
+        return cat(QUOTE, self._lowering.capture(cat(keys, QUOTE), follow, before=before))
 
     def _counted(self, count: int) -> int | None:
         """The count after one more member, saturated; None if there may be no more."""
@@ -246,27 +250,26 @@ class _Members:
             return count + 1 if count < self._members.hi else None
         return min(count + 1, self._members.lo)
 
-    def _can_finish(self, state: _State) -> bool:
+    def _can_finish(self, state: _State, taking: tuple[int, ...]) -> bool:
+        """Whether the object can be completed, once one more key of a region is taken."""
         if self._plain:
             return True
         left = [self._keys[i] for i in self._left(state)]
+        taken = [*taking, *[region for region, _ in state.taken]]
         return self._members.can_finish(
-            left, state.used, state.pending, state.members, self._has_value
+            left, state.used, state.pending, state.members, self._has_value, taken
         )
 
     # Spelling
 
-    def _member(self, key: str | int, value: Expr) -> Term:
-        """One member with a named key or a key of a region: a rule, as many states offer it."""
+    def _member(self, key: str, value: Expr) -> Term:
+        """One member with a named key: a rule, as many states offer it."""
         found = self._member_rules.get((key, value))
         if found is None:
 
             def body() -> Term:
                 lowering = self._lowering
-                if isinstance(key, str):
-                    spelled = lowering.alphabet.spell_run([ord(c) for c in key])
-                else:
-                    spelled = self._regions[key][1]
+                spelled = lowering.alphabet.spell_run([ord(c) for c in key])
                 return cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.value(value))
 
             found = self._lowering.rule(f"member {key!r}", body)

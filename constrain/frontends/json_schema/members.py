@@ -148,6 +148,7 @@ class Members:
         pending: frozenset[int],
         count: int,
         has_value: Callable[[Expr], bool],
+        taken: Sequence[int] = (),
     ) -> bool:
         """Whether members can be added so that everything required is there.
 
@@ -157,6 +158,7 @@ class Members:
             pending: Obligations not met yet.
             count: Members so far.
             has_value: Whether an expression has a value.
+            taken: The region of each member whose key nobody names.
         """
         if self._impossible:
             return False
@@ -171,7 +173,7 @@ class Members:
             len(pending) ** 2 * _STEP_CHARGE,
             "deciding which members meet the obligations of an object",
         )
-        return _Search(self, keys, needed, used, sorted(pending), count, has_value).run()
+        return _Search(self, keys, needed, used, sorted(pending), count, has_value, taken).run()
 
     def closure(self, keys: Iterable[str]) -> frozenset[str]:
         """Some keys, all keys that they need, all that those need, and so on."""
@@ -195,12 +197,21 @@ class Members:
             possible.difference_update(helpless)
             changed = bool(helpless)
 
-    def room(self, wanted: int, has_value: Callable[[Expr], bool]) -> int:
-        """How many members with other keys there can be, at most `wanted`."""
+    def room(
+        self, wanted: int, has_value: Callable[[Expr], bool], taken: Sequence[int] = ()
+    ) -> int:
+        """How many more members with other keys there can be, at most `wanted`.
+
+        Args:
+            wanted: How many matter.
+            has_value: Whether an expression has a value.
+            taken: The region of each such member that is there.
+        """
         found = 0
-        for region in self.regions:
+        for r, region in enumerate(self.regions):
             if found < wanted and has_value(region.value):
-                found += self.region_room(region, wanted - found)
+                here = taken.count(r)
+                found += max(self.region_room(region, wanted - found + here) - here, 0)
         return found
 
     def region_room(self, region: Region, wanted: int) -> int:
@@ -225,6 +236,7 @@ class _Search:
         pending: Obligations.
         count: Members so far.
         has_value: Whether an expression has a value.
+        taken: The region of each member whose key nobody names.
     """
 
     def __init__(
@@ -236,8 +248,10 @@ class _Search:
         pending: Sequence[int],
         count: int,
         has_value: Callable[[Expr], bool],
+        taken: Sequence[int],
     ) -> None:
         self._members = members
+        self._taken = taken
         self._keys = keys
         self._used = used
         self._pending = pending
@@ -286,7 +300,7 @@ class _Search:
                         return True
                     self._others[i] = (where, value)
             value = table.all_of((region.value, wanted))
-            here = sum([where == r for where, _ in self._others]) + 1
+            here = sum([where == r for where, _ in self._others]) + self._taken.count(r) + 1
             if self._has_value(value) and members.region_room(region, here) >= here:
                 self._others.append((r, value))
                 if self._assign(at + 1):
@@ -306,13 +320,17 @@ class _Search:
         more = [k for k in self._keys if k not in self._named]
         if members.hi is not None and members.needs.keys() & set(more):
             return self._can_add(missing, members.hi - least, more)
-        wanted = missing - len(more) + len(self._others)
-        return missing <= len(more) or members.room(wanted, self._has_value) >= wanted
+        wanted = missing - len(more)
+        return wanted <= 0 or self._room(wanted) >= wanted
+
+    def _room(self, wanted: int) -> int:
+        """How many more members with other keys there can be, at most `wanted`."""
+        taken = [*self._taken, *[region for region, _ in self._others]]
+        return self._members.room(wanted, self._has_value, taken)
 
     def _can_add(self, least: int, most: int, keys: Sequence[str]) -> bool:
         """Whether between least and most members can be added, where some bring others along."""
-        taken = len(self._others)
-        others = self._members.room(least + taken, self._has_value) - taken
+        others = self._room(least)
         sets = {frozenset[str]()}
         for key in keys:
             group = self._members.closure((key,)) - self._used - self._named.keys()

@@ -36,12 +36,16 @@ class Texts:
         while level:
             after = []
             for s in level:
-                targets: dict[int, int] = {}
-                for b in self.store.next_bytes(s):
+                targets: dict[int, tuple[int, int]] = {}
+                allowed = self.store.next_bytes(s)
+                if self.store.is_bytewise(s):  # every byte of a key gives another state
+                    allowed = bytes([b for b in allowed if b in FAVOURITES]) or allowed
+                for b in allowed:
                     target = self.store.advance(s, bytes((b,)))
-                    if target not in targets or b in FAVOURITES:
-                        targets[target] = b
-                for target, b in targets.items():
+                    alike = self.store.blur(target)
+                    if alike not in targets or b in FAVOURITES:
+                        targets[alike] = (target, b)
+                for target, b in targets.values():
                     if target in came_from or target == state:
                         continue
                     came_from[target] = (s, b)

@@ -1,0 +1,182 @@
+"""The derivative by one byte, for terms in which the text captured matters.
+
+Where a CAPTURE is first, every byte gives another term: the one that remembers this byte too. Rows
+would be 256 terms wide, and a walk of the vocabulary would make terms for every text in it. So rows
+are made of the blurred term (`rows.alias_of`), and the bytes of a real text are stepped through
+here, Brzozowski's rules one node at a time.
+
+    derive(CAPTURE(w, t), b) = CAPTURE(w b, derive(t, b))  |  derive(what follows w, b) if t may end
+
+`blur` maps a term to the one whose row it has, so that states that differ only in what they have
+captured share a mask.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constrain.kernels.compile import inner
+from constrain.kernels.derive.layout import (
+    ALT,
+    AND,
+    ARG_A,
+    ARG_B,
+    ARG_C,
+    BYTEWISE,
+    CAPTURE,
+    CAT,
+    EMPTY_ID,
+    FLAGS,
+    INFINITE,
+    KIND,
+    NODE,
+    NOT,
+    NULLABLE,
+    OK,
+    PARTITIONS,
+    POOL,
+    REPEAT,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    STATUS,
+    TARGETS,
+    TEXT,
+    WORK,
+)
+from constrain.kernels.derive.nodes import (
+    after_capture,
+    intern_node,
+    lacks_work,
+    make_alt,
+    make_and,
+    make_capture,
+    make_cat,
+    make_not,
+    make_repeat,
+)
+from constrain.kernels.derive.rows import alias_of, ensure_row
+
+FRAME = 4
+"""Slots of a suspended node: [node, stage, value so far, frame below], then a slot a member."""
+BLUR = -1
+"""Instead of a byte: what the term is where the texts captured are not known."""
+
+
+@inner
+def _simple(A, t, byte, sp):
+    """Whether a term needs no look at its parts."""
+    if not A[NODE * t + FLAGS] & BYTEWISE:
+        return True
+    kind = A[NODE * t + KIND]
+    return byte == BLUR and kind != CAT and kind != ALT and kind != CAPTURE
+
+
+@inner
+def _first_part(A, t, sp):
+    """The part of a term that is looked at first; EMPTY_ID and STATUS if it is not made yet."""
+    kind = A[NODE * t + KIND]
+    if kind == ALT or kind == AND:
+        return np.int64(A[A[POOL] + A[NODE * t + ARG_A]])
+    if kind == CAPTURE:
+        return np.int64(A[NODE * t + ARG_B])
+    if kind == CAT or kind == REPEAT or kind == NOT:
+        return np.int64(A[NODE * t + ARG_A])
+    return alias_of(A, t, sp)
+
+
+@inner
+def step(A, root, byte, sp):
+    """The term after one byte, or with BLUR the blurred term. See STATUS before using it."""
+    frame = np.int64(-1)
+    top = np.int64(sp)
+    t = np.int64(root)
+    value = np.int64(EMPTY_ID)
+    while True:
+        # Down: to a part that is told at once.
+        while not _simple(A, t, byte, top):
+            kind = A[NODE * t + KIND]
+            members = np.int64(A[NODE * t + ARG_B]) if kind == ALT or kind == AND else np.int64(0)
+            if lacks_work(A, top + FRAME + members):
+                return np.int64(EMPTY_ID)
+            A[A[WORK] + top] = t
+            A[A[WORK] + top + 1] = 0
+            A[A[WORK] + top + 2] = 0
+            A[A[WORK] + top + 3] = frame
+            frame = top
+            top += FRAME + members
+            t = _first_part(A, t, top)
+            if A[STATUS] != OK:
+                return np.int64(EMPTY_ID)
+        if byte == BLUR:
+            value = t
+        else:
+            if not ensure_row(A, t, top):
+                return np.int64(EMPTY_ID)
+            c = A[A[PARTITIONS] + np.int64(A[NODE * t + ROW_PARTITION]) * 256 + byte]
+            value = np.int64(A[A[TARGETS] + A[NODE * t + ROW_OFFSET] + c])
+        # Up: until a node wants to see another part.
+        more = False
+        while not more:
+            if frame < 0 or A[STATUS] != OK:
+                return value
+            t = np.int64(A[A[WORK] + frame])
+            kind = A[NODE * t + KIND]
+            stage = np.int64(A[A[WORK] + frame + 1])
+            A[A[WORK] + frame + 1] = stage + 1
+            if kind == ALT or kind == AND:
+                A[A[WORK] + frame + FRAME + stage] = value
+                count = np.int64(A[NODE * t + ARG_B])
+                if stage + 1 < count and not (kind == AND and value == EMPTY_ID):
+                    t = np.int64(A[A[POOL] + A[NODE * t + ARG_A] + stage + 1])
+                    more = True
+                    continue
+                first = frame + FRAME
+                if kind == ALT:
+                    value = make_alt(A, first, first + count, top)
+                elif value != EMPTY_ID:
+                    value = make_and(A, first, first + count, top)
+            elif stage == 1 and kind == CAT and byte == BLUR:
+                value = make_cat(A, np.int64(A[A[WORK] + frame + 2]), value, top)
+            elif stage == 1:
+                if lacks_work(A, top + 2):
+                    return np.int64(EMPTY_ID)
+                A[A[WORK] + top] = A[A[WORK] + frame + 2]
+                A[A[WORK] + top + 1] = value
+                value = make_alt(A, top, top + 2, top + 2)
+            elif kind == CAT:
+                h = np.int64(A[NODE * t + ARG_A])
+                k = np.int64(A[NODE * t + ARG_B])
+                more = A[NODE * h + FLAGS] & NULLABLE != 0
+                if byte == BLUR:
+                    more = more and A[NODE * k + FLAGS] & BYTEWISE != 0
+                if byte != BLUR or not more:
+                    value = make_cat(A, value, k, top)
+                if more:
+                    A[A[WORK] + frame + 2] = value
+                    t = k
+                    continue
+            elif kind == CAPTURE:
+                text = np.int64(A[NODE * t + ARG_A])
+                rest = np.int64(A[NODE * t + ARG_B])
+                capture = np.int64(A[NODE * t + ARG_C])
+                if byte == BLUR:
+                    value = make_cat(A, value, after_capture(A, capture, -1, top), top)
+                else:
+                    if value != EMPTY_ID:
+                        longer = intern_node(A, TEXT, text, byte, 0, 0)
+                        value = make_capture(A, longer, value, capture)
+                    if A[NODE * rest + FLAGS] & NULLABLE:
+                        A[A[WORK] + frame + 2] = value
+                        t = after_capture(A, capture, text, top)
+                        more = True
+                        continue
+            elif kind == REPEAT:
+                lo = np.int64(A[NODE * t + ARG_B])
+                hi = np.int64(A[NODE * t + ARG_C])
+                x = np.int64(A[NODE * t + ARG_A])
+                left = make_repeat(A, x, max(lo - 1, 0), hi if hi == INFINITE else hi - 1)
+                value = make_cat(A, value, left, top)
+            elif kind == NOT:
+                value = make_not(A, value)
+            top = frame
+            frame = np.int64(A[A[WORK] + frame + 3])
