@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
-from typing import Any
+from collections import Counter
+from typing import Any, ClassVar
 
 import pytest
 
 from constrain import Grammar
 from constrain.errors import GrammarError, LimitExceededError
 from constrain.frontends.json_schema import JSONStyle
+from constrain.frontends.json_schema.style import CANONICAL, PRESETS
 from constrain.limits import Limits
-from tests.frontends.json_schema.texts import Texts, strict_loads
+from tests.conftest import SHARED, requires_shared
+from tests.frontends.json_schema.texts import FAVOURITES, Texts, strict_loads
 
 POINT = {
     "type": "object",
@@ -285,6 +289,111 @@ class TestKnobs:
             Texts({}, style="tidiest")
         with pytest.raises(GrammarError, match="not 3"):
             Texts({}, style=3)
+
+
+class TestPropertyOrder:
+    SCHEMA: ClassVar[dict[str, Any]] = {
+        "properties": {"a": {}, "b": {}},
+        "additionalProperties": False,
+        "required": ["a"],
+    }
+    SWAPPED = '{"b":1,"a":2}'
+
+    @pytest.mark.parametrize("style", ["canonical", "compact", JSONStyle()])
+    def test_any_frees_the_order_in_every_style(self, style: Any) -> None:
+        assert not Texts(self.SCHEMA, style=style).accepts(self.SWAPPED)
+        texts = Texts(self.SCHEMA, style=style, property_order="any")
+        assert accepted(texts, self.SWAPPED, '{"a":1}', '{"b":1}', '{"a":1,"b":2,"a":1}') == [
+            True,
+            True,
+            False,
+            False,
+        ]
+
+    def test_declared_leaves_it_to_the_style(self) -> None:
+        for style in ("any", JSONStyle(property_order="any")):
+            assert Texts(self.SCHEMA, style=style, property_order="declared").accepts(self.SWAPPED)
+        declared = JSONStyle(whitespace="any", escapes="any", numbers="any")
+        assert not Texts(self.SCHEMA, style=declared).accepts(self.SWAPPED)
+
+    def test_forty_properties_all_required(self) -> None:
+        names = [f"p{i}" for i in range(40)]
+        schema = {"properties": dict.fromkeys(names, True), "required": names, "type": "object"}
+        texts = Texts(schema, style="compact", property_order="any")
+        random.Random(3).shuffle(names)
+        members = [f'"{n}":1' for n in names]
+        assert texts.accepts("{" + ",".join(members) + "}")
+        assert not texts.accepts("{" + ",".join(members[1:]) + "}")
+
+    @pytest.mark.parametrize("wrong", ["free", None, 1])
+    def test_wrong_values(self, wrong: Any) -> None:
+        with pytest.raises(
+            GrammarError, match=f"property_order.*'declared' or 'any', not {wrong!r}"
+        ):
+            Texts({}, property_order=wrong)
+
+
+STYLES = {
+    "canonical": CANONICAL,
+    "compact": PRESETS["compact"],
+    "pretty": PRESETS["pretty"],
+    "flexible": PRESETS["flexible"],
+    "ascii": JSONStyle(ensure_ascii=True, whitespace="spaced"),
+    "tight": JSONStyle(whitespace="compact", integer_digits=1, fraction_digits=1),
+    "regex": JSONStyle(whitespace=r"\n? {0,2}", property_order="any"),
+}
+
+
+def corpora(seed: int, share: int) -> list[tuple[str, Any]]:
+    """Some schemas of every corpus, drawn with a seed; `share` is how many of each file."""
+    found = []
+    for path in sorted((SHARED / "data").glob("*/**/*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file if line.startswith("{")]
+        rows = [row for row in rows if isinstance(row.get("schema", row.get("parameters")), dict)]
+        for row in random.Random(seed).sample(rows, min(share, len(rows))):
+            found.append((row["id"], row.get("schema", row.get("parameters"))))
+    return found
+
+
+def walk(texts: Texts, rng: random.Random, steps: int) -> bytes | None:
+    """Some random bytes and the shortest end, or None if it is not found soon."""
+    out, state = b"", texts.start
+    for _ in range(steps):
+        allowed = texts.store.next_bytes(state)
+        liked = [b for b in allowed if b in FAVOURITES] or list(allowed)
+        if not liked:
+            break
+        out += bytes((rng.choice(liked),))
+        state = texts.store.advance(state, out[-1:])
+    end = texts.shortest_end(state, budget=400)
+    return None if end is None else out + end
+
+
+@requires_shared
+def test_no_style_makes_a_satisfiable_schema_unsatisfiable() -> None:
+    """Nor has one a text that style "any" has not, or one that ends nowhere."""
+    rng = random.Random(11)
+    drawn: Counter[str] = Counter()
+    schemas = corpora(seed=5, share=2)
+    assert len(schemas) > 40
+    for number, (name, schema) in enumerate(schemas):
+        try:
+            anything = Texts(schema, style="any")
+        except (GrammarError, LimitExceededError):
+            continue  # not for a reason that a style has: it is the last step
+        chosen = list(STYLES)[number % len(STYLES)]
+        for style in {"canonical", chosen}:
+            texts = Texts(schema, style=STYLES[style])
+            assert not texts.store.is_empty(texts.start), (name, style)
+            for steps in (0, 30):
+                text = walk(texts, rng, steps)
+                if text is not None:
+                    strict_loads(text)
+                    assert anything.accepts(text), (name, style, text)
+                    drawn[style] += 1
+    assert drawn["canonical"] > 60, drawn
+    assert set(drawn) == set(STYLES)
 
 
 @pytest.mark.parametrize("style", ["canonical", "any"])
