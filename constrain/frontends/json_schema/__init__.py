@@ -20,7 +20,7 @@ Read in this order:
 what comes in: `read` (text and Python data), `keywords` (the support table), `vocabularies`,
 `resources` (documents), `scope`, `refs` (nodes and references), `same`; sets: `values`, `expr`,
 `number`, `string`, `array`, `object`, `shapes`;
-what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `cases`,
+what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);
 texts: `style`, `text`, `tries`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,

@@ -4,19 +4,16 @@ A keyword that applies a subschema to the same value passes on what that evaluat
 in it. Where the branches that hold are always the same, or evaluate the same, this is one set, and
 the keyword is a rule about what is outside.
 
-Else the values are split into cases, see `cases`. The more branches hold, the more is evaluated,
-and the less is asked; so a case may say "these branches hold" and be silent about the others:
-another case has those. No complement is needed but where a keyword itself means one (`oneOf`,
-`else`).
+Else it is a clause of what the branches say, see `branches`.
 
-Whatever evaluates nothing beyond what is evaluated anyway is in no case: a `required` in each
+Whatever evaluates nothing beyond what is evaluated anyway makes no difference: a `required` in each
 branch of an `anyOf`, a `oneOf` over branches with the same properties.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, Literal, NamedTuple
 
@@ -27,10 +24,10 @@ from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.object import tidy as tidy_object
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
-from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, ShapeSet
+from constrain.frontends.json_schema.shapes import EVERYTHING, ShapeSet
 from constrain.frontends.json_schema.string import Language, StringSets, StringShape
 
-__all__ = ["KINDS", "Applied", "Bounds", "Evaluated", "Evaluation", "Kind", "applied", "only"]
+__all__ = ["KINDS", "Applied", "Bounds", "Evaluated", "Evaluation", "Kind", "applied"]
 
 Kind = Literal["objects", "arrays"]
 KINDS: Final[dict[Kind, str]] = {
@@ -221,17 +218,17 @@ class Evaluation:
         return Bounds(reduce(Evaluated.common, [b.least for b in bounds]), most)
 
     def rule(self, evaluated: Evaluated, wanted: Expr, kind: Kind) -> ShapeSet:
-        """Values of a kind whose members or items that are not evaluated are all in `wanted`."""
+        """The values whose members or items that are not evaluated are all in `wanted`."""
         if evaluated.everything:
-            return only(EVERYTHING, kind)
+            return EVERYTHING
         if kind == "objects":
             outside = StringShape(no=evaluated.languages, out=evaluated.names)
             keys = self._strings.union([outside])
             members = tidy_object(ObjectShape(rules=((keys, wanted),)), self._table)
-            return NOTHING if members is None else ShapeSet(objects=(members,))
+            return replace(EVERYTHING, objects=() if members is None else (members,))
         rest = self._table.any_of([wanted, *evaluated.values])
         items = tidy_array(ArrayShape((TRUE,) * evaluated.first, rest), self._table)
-        return NOTHING if items is None else ShapeSet(arrays=(items,))
+        return replace(EVERYTHING, arrays=() if items is None else (items,))
 
     def _own(self, node: Node, kind: Kind) -> Evaluated:
         """What the keywords of a node evaluate that apply to members or items."""
@@ -251,10 +248,3 @@ class Evaluation:
             if TRUE in values:
                 return _ALL
         return Evaluated(first=len(node.get("prefixItems") or ()), values=values)
-
-
-def only(values: ShapeSet, kind: Kind) -> ShapeSet:
-    """Those of some values that are of a kind."""
-    if kind == "objects":
-        return ShapeSet(objects=values.objects)
-    return ShapeSet(arrays=values.arrays)

@@ -17,7 +17,7 @@ from itertools import combinations
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.assertions import Assertions
-from constrain.frontends.json_schema.cases import Cases
+from constrain.frontends.json_schema.branches import Branches
 from constrain.frontends.json_schema.constants import (
     few_values,
     finite_set,
@@ -74,14 +74,15 @@ class Meaning:
         self._evaluation = Evaluation(
             source, self.table, self.strings, self._below, self._assertions.key_patterns
         )
-        self._cases = Cases(
+        self._branches = Branches(
             source,
             self._evaluation,
+            self.table,
+            self.strings,
             self._sets,
             self._sight,
             lambda branch: self.shapes(self._branch(branch)),
-            self._own,
-            self._alone,
+            limits,
         )
 
     def expr(self, root: JSON) -> Expr:
@@ -223,25 +224,19 @@ class Meaning:
     def _keywords(self, node: Node) -> ShapeSet:
         """The "and" of all keywords of a node."""
         own = self._own(node)
-        divided: list[tuple[Kind, Expr]] = []
+        depends: list[tuple[Kind, Expr]] = []
         for kind in KINDS:
             wanted = self._evaluation.asks(node, kind)
             if wanted is None:
                 continue
             least, most = self._evaluation.inside(node, kind)
             if least.covers(most):
-                rule = self._evaluation.rule(least, wanted, kind)
-                own.append(_replaced(EVERYTHING, kind, rule))
+                own.append(self._evaluation.rule(least, wanted, kind))
             else:
-                divided.append((kind, wanted))
-                own.insert(0, _replaced(EVERYTHING, kind, NOTHING))
+                depends.append((kind, wanted))
         whole = self._apply(node, own)
-        for kind, wanted in divided:
-            parts = [
-                self._both(case.values, self._evaluation.rule(case.evaluated, wanted, kind))
-                for case in self._cases.of(node, kind)
-            ]
-            whole = _replaced(whole, kind, self._sets.any_of(parts))
+        for kind, wanted in depends:
+            whole = self._branches.restrict(whole, node, wanted, kind)
         return whole
 
     def _own(self, node: Node) -> list[ShapeSet]:
@@ -314,12 +309,8 @@ class Meaning:
     def _both(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
         return self._sets.all_of((a, b))
 
-    def _exactly_one(self, values: ShapeSet, branches: Sequence[ShapeSet]) -> ShapeSet:
+    def _exactly_one(self, values: ShapeSet, branches: list[ShapeSet]) -> ShapeSet:
         """Those of some values that are in exactly one branch."""
-        return self._sets.any_of(self._alone(values, branches))
-
-    def _alone(self, values: ShapeSet, branches: Sequence[ShapeSet]) -> list[ShapeSet]:
-        """For each branch, those of some values that are in it and in no other."""
         within = [self._both(values, branch) for branch in branches]
         overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
         for i, j in combinations(range(len(within)), 2):
@@ -331,11 +322,4 @@ class Meaning:
             for j in overlapping[i]:
                 branch = self._sets.without(branch, branches[j])
             alone.append(branch)
-        return alone
-
-
-def _replaced(values: ShapeSet, kind: Kind, others: ShapeSet) -> ShapeSet:
-    """Some values, those of one kind replaced by those of others."""
-    if kind == "objects":
-        return replace(values, objects=others.objects)
-    return replace(values, arrays=others.arrays)
+        return self._sets.any_of(alone)

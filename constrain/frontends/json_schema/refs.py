@@ -40,6 +40,8 @@ __all__ = ["NEGATING", "Node", "Source"]
 NEGATING: Final = frozenset(("not", "oneOf", "if", "dependentSchemas", "dependencies"))
 """Keywords under which complements of subschemas are needed."""
 
+_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+
 _NO_TARGETS: Final[Mapping[str, Node | bool]] = MappingProxyType({})
 
 
@@ -119,7 +121,8 @@ class Source:
 
     Attributes:
         nodes: Everything that was visited, in that order; the root first, if it is an object.
-        combines: Some node has a keyword of `NEGATING`.
+        combines: Some node has a keyword of `NEGATING`, or what is evaluated may depend on
+            branches: what sets multiply to is looked at before any text is.
 
     Raises:
         SchemaError: A keyword has a value of the wrong form, or a reference leads nowhere or round
@@ -140,6 +143,7 @@ class Source:
         self._by_id: dict[Hashable, Node] = {}
         self._inner_ids: bool | None = None
         self._scoped = False
+        self._names: set[str] = set()
         self.nodes: list[Node] = []
         self.combines = False
         if isinstance(root, dict):
@@ -148,6 +152,8 @@ class Source:
                 self._scoped = True
                 self._load()
             _refuse_circles(self.nodes)
+            if "anyOf" in self._names and not self._names.isdisjoint(_UNEVALUATED):
+                self.combines = True
 
     def node(self, schema: dict[str, JSON], above: Node | None = None) -> Node:
         """The node of a subschema, by identity.
@@ -180,6 +186,7 @@ class Source:
         """Visit everything; False if that met a reference for which scopes must be followed."""
         self._by_id.clear()
         self.nodes.clear()
+        self._names.clear()
         self.combines = False
         root = Node(self._root, "#", self._root_dialect, None)
         if self._scoped:
@@ -213,6 +220,7 @@ class Source:
             value = schema[name]
             if keyword.use == "enforced":
                 node.names.append(name)
+                self._names.add(name)
                 self.combines = self.combines or (name in NEGATING and _negates(name, value))
                 node.leaf = node.leaf and not keyword.children
             if keyword.use == "refused":

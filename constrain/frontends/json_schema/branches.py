@@ -1,0 +1,396 @@
+"""What is evaluated where that depends on which branches hold: clauses that a value must satisfy.
+
+A member (or item) passes if it is evaluated anyway, or if some branch holds that evaluates it, or
+if it is in what `unevaluatedProperties` wants. So members that the same branches evaluate make one
+clause: all of them are as wanted, or one of these branches holds. That the keywords themselves are
+satisfied is known, so "a branch of `oneOf` holds" needs no look at the others, and "`then` counts"
+is "`if` holds".
+
+    {"anyOf": [{"properties": {"a": {"type": "null"}}}, true], "unevaluatedProperties": false}
+
+has two: there is no `a`, or the first branch holds, which together is "`a` is null"; and there is
+no other member. Many clauses are one shape like that. Where one is not, every shape it is applied
+to may become several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeVar
+
+from constrain.frontends.json_schema import array
+from constrain.frontends.json_schema import object as objects
+from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.evaluated import (
+    Applied,
+    Evaluated,
+    Evaluation,
+    Kind,
+    applied,
+)
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.plain_sight import PlainSight
+from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.shapes import EVERYTHING, Shapes, ShapeSet
+from constrain.frontends.json_schema.string import StringSets, StringShape
+from constrain.limits import Limits
+
+__all__ = ["Branches"]
+
+_CHARGE: Final = 20
+"""Nodes that applying an alternative of a clause to a shape counts as."""
+
+_SHAPE_CHARGE: Final[dict[Kind, int]] = {"objects": 4_000, "arrays": 16_000}
+"""Nodes that a shape that clauses make counts as: by default there may be 500, or 125 of arrays."""
+
+
+_Item = TypeVar("_Item", bound=Hashable)
+
+
+class Branch(NamedTuple):
+    """Where it holds, something is evaluated that is not always.
+
+    Attributes:
+        evaluated: What.
+        where: The values of one kind, among those in the node.
+    """
+
+    evaluated: Evaluated
+    where: ShapeSet
+
+
+class Branches:
+    """The clauses of one schema's nodes.
+
+    Args:
+        source: The nodes.
+        evaluation: What they evaluate.
+        table: The expressions.
+        strings: The string sets.
+        sets: The operations on sets.
+        sight: Sees that sets are empty.
+        values: The set of a subschema; those of all nodes that apply to the value are known.
+        limits: `max_source_nodes` bounds the clauses and what they make.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        evaluation: Evaluation,
+        table: Exprs,
+        strings: StringSets,
+        sets: Shapes,
+        sight: PlainSight,
+        values: Callable[[Node | bool], ShapeSet],
+        limits: Limits,
+    ) -> None:
+        self._source = source
+        self._evaluation = evaluation
+        self._table = table
+        self._strings = strings
+        self._sets = sets
+        self._sight = sight
+        self._values = values
+        self._limits = limits
+        self._made: dict[tuple[Node, Kind], list[Branch]] = {}
+        self._charged = 0
+
+    def restrict(self, values: ShapeSet, node: Node, wanted: Expr, kind: Kind) -> ShapeSet:
+        """Those values of a node whose members or items that are not evaluated are in `wanted`.
+
+        Args:
+            values: Those that satisfy the other keywords of the node.
+            node: The node.
+            wanted: What its `unevaluated...` says.
+            kind: Objects or arrays.
+
+        Raises:
+            LimitExceededError: They are too many shapes.
+        """
+        least = self._evaluation.inside(node, kind).least
+        found = self._of(node, kind)
+        if kind == "objects":
+            clauses = self._object_clauses(least, found, wanted)
+            return replace(values, objects=self._objects(values.objects, clauses))
+        return replace(
+            values, arrays=self._arrays(values.arrays, self._array_clauses(least, found, wanted))
+        )
+
+    # Branches
+
+    def _of(self, node: Node, kind: Kind) -> list[Branch]:
+        """The branches in a node, its own `unevaluated...` left out."""
+        todo = [node]
+        while todo:
+            at = todo[-1]
+            if (at, kind) in self._made:
+                todo.pop()
+                continue
+            missing = [
+                below
+                for each in self._busy(at, kind)
+                for below in each.branches
+                if isinstance(below, Node)
+                and self._depends(below, kind)
+                and (below, kind) not in self._made
+            ]
+            if missing:
+                todo += missing
+            else:
+                self._made[at, kind] = self._collect(at, kind)
+        return self._made[node, kind]
+
+    def _busy(self, node: Node, kind: Kind) -> list[Applied]:
+        """The keywords that may evaluate something beyond what is evaluated always."""
+        least = self._evaluation.inside(node, kind).least
+        return [
+            each
+            for each in applied(node, kind, self._source)
+            if not least.covers(self._evaluation.of_applied(each, kind).most)
+        ]
+
+    def _depends(self, node: Node, kind: Kind) -> bool:
+        bounds = self._evaluation.of(node, kind)
+        return not bounds.least.covers(bounds.most)
+
+    def _collect(self, node: Node, kind: Kind) -> list[Branch]:
+        """The branches in a node, once those below are known."""
+        least = self._evaluation.inside(node, kind).least
+        found: list[Branch] = []
+        for each in self._busy(node, kind):
+            if each.how == "all":
+                found += self._inside(each.branches[0], kind)
+            elif each.how == "dependent":
+                present = ObjectShape(required=(each.key,))
+                where = ShapeSet(objects=(present,))
+                found += self._within(where, each.branches[0], kind)
+            elif each.how == "if":
+                condition, then, otherwise = each.branches
+                where = _only(self._values(condition), kind)
+                found += self._within(where, condition, kind)
+                found += self._within(where, then, kind)
+                if not least.covers(self._evaluation.of(otherwise, kind).most):
+                    where = self._sets.without(_only(EVERYTHING, kind), where)
+                    found += self._within(where, otherwise, kind)
+            else:
+                for branch in each.branches:
+                    where = _only(self._values(branch), kind)
+                    found += self._within(where, branch, kind)
+        merged: dict[Evaluated, list[ShapeSet]] = {}
+        for evaluated, where in found:
+            if not least.covers(evaluated) and (where.objects or where.arrays):
+                merged.setdefault(evaluated, []).append(where)
+        return [Branch(evaluated, self._sets.any_of(sets)) for evaluated, sets in merged.items()]
+
+    def _inside(self, branch: Node | bool, kind: Kind) -> list[Branch]:
+        if isinstance(branch, Node) and self._depends(branch, kind):
+            return self._made[branch, kind]
+        return []
+
+    def _within(self, where: ShapeSet, branch: Node | bool, kind: Kind) -> list[Branch]:
+        """A subschema that counts somewhere, and the branches in it."""
+        found = [Branch(self._evaluation.of(branch, kind).least, where)]
+        for evaluated, inner in self._inside(branch, kind):
+            found.append(Branch(evaluated, self._sets.all_of([where, inner])))
+        return found
+
+    # Clauses
+
+    def _object_clauses(
+        self, least: Evaluated, found: Sequence[Branch], wanted: Expr
+    ) -> list[list[ObjectShape]]:
+        """Each a union of shapes."""
+        clauses = []
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for name in dict.fromkeys(n for branch in found for n in sorted(branch.evaluated.names)):
+            if not self._evaluates(least, name):
+                where = tuple(
+                    [i for i, b in enumerate(found) if self._evaluates(b.evaluated, name)]
+                )
+                groups.setdefault(where, []).append(name)
+        for holding, names in groups.items():
+            rule = ObjectShape(dict.fromkeys(names, wanted))
+            shapes = [shape for i in holding for shape in found[i].where.objects]
+            clauses.append(self._joined(rule, shapes))
+        apart = least.names.union(*groups.values())
+        always = frozenset(i for i, b in enumerate(found) if b.evaluated.everything)
+        sets = {
+            language: always | {i for i, b in enumerate(found) if language in b.evaluated.languages}
+            for branch in found
+            for language in sorted(branch.evaluated.languages, key=lambda each: each.name)
+            if language not in least.languages
+        }
+        for indices, inside in self._unions(sets, always).items():
+            outside = least.languages | (sets.keys() - inside)
+            keys = self._strings.union([StringShape(no=frozenset(outside), out=apart)])
+            rule = ObjectShape(rules=((keys, wanted),) if keys else ())
+            shapes = [shape for i in sorted(indices) for shape in found[i].where.objects]
+            clauses.append(self._joined(rule, shapes))
+        return clauses
+
+    def _evaluates(self, evaluated: Evaluated, name: str) -> bool:
+        """Whether a member with a key is among those evaluated."""
+        if evaluated.everything or name in evaluated.names:
+            return True
+        return any(
+            self._strings.contains(StringShape(yes=frozenset((language,))), name)
+            for language in evaluated.languages
+        )
+
+    def _joined(self, rule: ObjectShape, shapes: list[ObjectShape]) -> list[ObjectShape]:
+        """The union of a rule and the shapes of branches, in as few shapes as is plain."""
+        for i, shape in enumerate(shapes):
+            one = _one_shape(rule, shape, self._table)
+            if one is not None:
+                return [*objects.absorb([one, *shapes[:i], *shapes[i + 1 :]])]
+        tidied = objects.tidy(rule, self._table)
+        return [*objects.absorb([*([] if tidied is None else [tidied]), *shapes])]
+
+    def _array_clauses(
+        self, least: Evaluated, found: Sequence[Branch], wanted: Expr
+    ) -> list[list[ArrayShape]]:
+        """Each a union of shapes."""
+        clauses = []
+        # Where a branch only wants an item in a set, an item that is in it sees to that itself.
+        sure = least.values.union(*[b.evaluated.values for b in found if _wants_item(b)])
+        ends: list[int | None] = [*sorted({b.evaluated.first for b in found}), None]
+        start = least.first
+        for end in ends:
+            if end is not None and end <= start:
+                continue
+            always = frozenset(
+                i
+                for i, b in enumerate(found)
+                if b.evaluated.everything or (end is not None and b.evaluated.first >= end)
+            )
+            sets = {
+                expr: always | {i for i, b in enumerate(found) if expr in b.evaluated.values}
+                for b in found
+                for expr in sorted(b.evaluated.values, key=lambda e: e.serial)
+                if expr not in sure
+            }
+            for indices, inside in self._unions(sets, always).items():
+                item = self._table.any_of([wanted, *sure, *(sets.keys() - inside)])
+                prefix, rest = (TRUE,) * start, item
+                if end is not None:
+                    prefix, rest = prefix + (item,) * (end - start), TRUE
+                rule = array.tidy(ArrayShape(prefix, rest), self._table)
+                if rule == array.ANY_ARRAY:
+                    continue
+                shapes = [shape for i in sorted(indices) for shape in found[i].where.arrays]
+                clauses.append([*([] if rule is None else [rule]), *shapes])
+            start = start if end is None else end
+        return clauses
+
+    def _unions(
+        self, sets: Mapping[_Item, frozenset[int]], always: frozenset[int]
+    ) -> dict[frozenset[int], frozenset[_Item]]:
+        """All unions of some sets of branches; for each the items whose sets are inside it.
+
+        A member that is in exactly some of the languages is evaluated by the union of their
+        branches. For one union it is enough to speak of all languages with branches inside it: a
+        member that is in fewer has a stricter clause of its own.
+        """
+        unions = {always}
+        for each in sets.values():
+            unions |= {each | union for union in unions}
+            self._charge(len(unions), 100)
+        return {
+            union: frozenset(item for item, indices in sets.items() if indices <= union)
+            for union in sorted(unions, key=sorted)
+        }
+
+    # Applying them
+
+    def _objects(
+        self, union: tuple[ObjectShape, ...], clauses: list[list[ObjectShape]]
+    ) -> tuple[ObjectShape, ...]:
+        shapes = list(union)
+        for clause in sorted(clauses, key=len):
+            made: list[ObjectShape] = []
+            for shape in shapes:
+                both = [objects.intersect(shape, other, self._table) for other in clause]
+                kept = [s for s in both if s is not None and not self._empty(s)]
+                made += objects.absorb(kept) if len(kept) > 1 else kept
+            self._charge(len(shapes) * len(clause), _CHARGE)
+            if len(made) > len(shapes):
+                made = [*objects.absorb(made)]
+                self._check(len(made), "objects")
+            shapes = made
+        return tuple(shapes)
+
+    def _arrays(
+        self, union: tuple[ArrayShape, ...], clauses: list[list[ArrayShape]]
+    ) -> tuple[ArrayShape, ...]:
+        shapes = list(union)
+        for clause in sorted(clauses, key=len):
+            made: dict[ArrayShape, None] = {}
+            for shape in shapes:
+                both = [array.intersect(shape, other, self._table) for other in clause]
+                if shape in both:
+                    made[shape] = None  # it is inside an alternative
+                else:
+                    made.update(dict.fromkeys(s for s in both if s and not self._empty(s)))
+            self._charge(len(shapes) * len(clause), _CHARGE)
+            shapes = list(made)
+            self._check(len(shapes), "arrays")
+        return tuple(shapes)
+
+    def _empty(self, shape: ObjectShape | ArrayShape) -> bool:
+        if isinstance(shape, ObjectShape):
+            return self._sight.is_empty(ShapeSet(objects=(shape,)))
+        return self._sight.is_empty(ShapeSet(arrays=(shape,)))
+
+    def _charge(self, count: int, each: int) -> None:
+        self._charged += count * each
+        self._limits.check(
+            "max_source_nodes", self._charged, "what is evaluated on which conditions"
+        )
+
+    def _check(self, count: int, kind: Kind) -> None:
+        self._limits.check(
+            "max_source_nodes",
+            count * _SHAPE_CHARGE[kind],
+            "what is evaluated on which conditions",
+        )
+
+
+def _wants_item(branch: Branch) -> bool:
+    """Whether a branch holds wherever some item is in what it evaluates."""
+    if len(branch.evaluated.values) != 1 or len(branch.where.arrays) != 1:
+        return False
+    (expr,) = branch.evaluated.values
+    counter = array.ArrayCounter(expr, 0, 1, None)
+    return branch.where.arrays[0] == ArrayShape(lo=1, counters=frozenset((counter,)))
+
+
+def _one_shape(rule: ObjectShape, shape: ObjectShape, table: Exprs) -> ObjectShape | None:
+    """The union of a rule about a few keys and a shape, if that is plainly one shape.
+
+    Where none of the keys may be there by the rule, and the shape only speaks of these keys and of
+    what must be there: if one of the keys is there, so is what the shape requires.
+    """
+    names = rule.named.keys()
+    if rule.rules or shape.rules or shape.some or shape.needs or shape.lo or shape.hi is not None:
+        return None
+    if not shape.named.keys() <= names:
+        return None
+    if all(wanted is FALSE for wanted in rule.named.values()):
+        required = frozenset(shape.required)
+        needs = frozenset((key, required - {key}) for key in names if required - {key})
+        named = {key: expr for key, expr in shape.named.items() if expr is not TRUE}
+        return objects.tidy(ObjectShape(named, needs=needs), table)
+    if len(names) == 1 and set(shape.required) <= names:
+        (key,) = names
+        either = table.any_of((rule.named[key], shape.named.get(key, TRUE)))
+        return objects.tidy(ObjectShape({key: either}), table)
+    return None
+
+
+def _only(values: ShapeSet, kind: Kind) -> ShapeSet:
+    """Those of some values that are of a kind."""
+    if kind == "objects":
+        return ShapeSet(objects=values.objects)
+    return ShapeSet(arrays=values.arrays)
