@@ -1,4 +1,4 @@
-"""`constrain check`: is a text a sentence, and if not, from where on."""
+"""`constrain check`: what becomes of a schema; is a text a sentence, and if not, from where on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ from rich.text import Text
 
 import constrain
 from constrain.cli.console import errors_as_json, output, say, write_json
-from constrain.cli.sources import RegexOption, SchemaOption, Style, read_bytes, read_grammar
+from constrain.cli.report import report_as_json, say_relaxed, show_report
+from constrain.cli.sources import (
+    DialectOption,
+    FormatOption,
+    Formats,
+    RegexOption,
+    SchemaOption,
+    Style,
+    Unsupported,
+    UnsupportedOption,
+    read_bytes,
+    read_grammar,
+)
 
 __all__ = ["Verdict", "check", "judge"]
 
@@ -67,21 +79,35 @@ class Verdict:
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Texts; - is stdin.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Texts; - is stdin.")
+    ] = None,
     schema: SchemaOption = None,
     regex: RegexOption = None,
     style: Annotated[Style, typer.Option(help="Which spellings of JSON count.")] = Style.ANY,
+    dialect: DialectOption = None,
+    formats: FormatOption = Formats.ASSERT,
+    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
     ignore_final_newline: Annotated[
         bool, typer.Option("--ignore-final-newline", help="Take off one line feed at the end.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """Check texts against a JSON Schema or a regex; exit code 0 if all are accepted, 1 if not."""
-    if schema == "-" and "-" in files:
-        raise typer.BadParameter("standard input can be the schema or a text, not both")
+    """Check a JSON Schema, or texts against a JSON Schema or a regex.
+
+    Without texts it says what is done with each keyword of the schema. With texts the exit code is
+    0 if all are accepted, 1 if not.
+    """
+    files = files or []
     with errors_as_json(as_json):
-        grammar = read_grammar(schema, regex, style)
+        if schema == "-" and "-" in files:
+            raise typer.BadParameter("standard input can be the schema or a text, not both")
+        if not files and schema is None:
+            raise typer.BadParameter("give a FILE to check, or --schema FILE to look at alone")
+        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported)
     verdicts = []
+    if not files and not as_json:
+        show_report(output(), grammar)
     for name in files:
         verdict = _read_and_judge(grammar, name, ignore_final_newline)
         verdicts.append(verdict)
@@ -90,7 +116,10 @@ def check(
         elif not as_json:
             _show(output(), verdict)
     if as_json:
-        write_json([verdict.as_json() for verdict in verdicts])
+        texts = [verdict.as_json() for verdict in verdicts]
+        write_json({"keywords": report_as_json(grammar), "texts": texts})
+    elif files:
+        say_relaxed(grammar)
     if any(verdict.error is not None for verdict in verdicts):
         raise typer.Exit(2)
     if not all(verdict.accepted for verdict in verdicts):

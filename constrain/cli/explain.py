@@ -6,11 +6,11 @@ import time
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 import constrain
 from constrain.cli.console import errors_as_json, output, write_json
+from constrain.cli.report import report_as_json, show_report
 from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
 
 __all__ = ["explain"]
@@ -37,14 +37,11 @@ def explain(
     after = grammar.first_rejection(forced)
     could = ["the end"] if after is None or after.complete else []
     could += [] if after is None else after.expected
-    keywords = [
-        {"pointer": use.pointer, "keyword": use.keyword, "use": use.use} for use in grammar.report
-    ]
     if as_json:
         write_json(
             {
                 "grammar": repr(grammar),
-                "keywords": keywords,
+                "keywords": report_as_json(grammar),
                 "begins_with": forced.decode("utf-8", "backslashreplace"),
                 "then": could,
                 "compile_ms": compile_ms,
@@ -55,13 +52,7 @@ def explain(
         return
     console = output()
     console.print(Text(repr(grammar)), soft_wrap=True)
-    if keywords:
-        table = Table(box=None, pad_edge=False)
-        for name in ("place", "keyword", "what is done with it"):
-            table.add_column(name, no_wrap=True)
-        for row in keywords:
-            table.add_row(*(Text(value) for value in row.values()))
-        console.print(table)
+    show_report(console, grammar)
     if forced:
         console.print(Text(f"every text begins with: {forced.decode('utf-8', 'backslashreplace')}"))
     console.print(Text(f"then comes: {', '.join(could)}"), soft_wrap=True)

@@ -8,9 +8,20 @@ from typing import Annotated
 import typer
 
 import constrain
-from constrain.cli.console import say, write_json
+from constrain.cli.console import errors_as_json, say, write_json
 from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
-from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
+from constrain.cli.report import say_relaxed
+from constrain.cli.sources import (
+    DialectOption,
+    FormatOption,
+    Formats,
+    RegexOption,
+    SchemaOption,
+    Style,
+    Unsupported,
+    UnsupportedOption,
+    read_grammar,
+)
 from constrain.generation import GenerationResult
 
 __all__ = ["generate", "timings_as_json"]
@@ -21,6 +32,9 @@ def generate(
     schema: SchemaOption = None,
     regex: RegexOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    dialect: DialectOption = None,
+    formats: FormatOption = Formats.ASSERT,
+    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
     model: ModelOption = None,
     threads: ThreadsOption = None,
     raw: Annotated[
@@ -39,26 +53,28 @@ def generate(
     ] = False,
 ) -> None:
     """Let a model write text that fits a JSON Schema or a regex; exit code 1 if it was cut."""
-    grammar = read_grammar(schema, regex, style)
-    params = constrain.SamplingParams(
-        temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed
-    )
-    loaded = load(model, threads)
-    stream = constrain.generate(
-        loaded.model,
-        loaded.tokenizer,
-        prompt if raw else chat_or_text(loaded.tokenizer, prompt),
-        grammar=grammar,
-        params=params,
-        max_new_tokens=max_new_tokens,
-        stream=True,
-    )
-    if not as_json:
-        for piece in stream:
-            sys.stdout.write(piece)
-            sys.stdout.flush()
-        sys.stdout.write("\n")
-    result = stream.result
+    with errors_as_json(as_json):
+        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported)
+        say_relaxed(grammar)
+        params = constrain.SamplingParams(
+            temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed
+        )
+        loaded = load(model, threads)
+        stream = constrain.generate(
+            loaded.model,
+            loaded.tokenizer,
+            prompt if raw else chat_or_text(loaded.tokenizer, prompt),
+            grammar=grammar,
+            params=params,
+            max_new_tokens=max_new_tokens,
+            stream=True,
+        )
+        if not as_json:
+            for piece in stream:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+            sys.stdout.write("\n")
+        result = stream.result
     if as_json:
         write_json(
             {

@@ -13,7 +13,19 @@ import constrain
 from constrain.cli.loading import compile_kernels
 from constrain.errors import ConstrainError
 
-__all__ = ["RegexOption", "SchemaOption", "Style", "read_bytes", "read_grammar"]
+__all__ = [
+    "Dialect",
+    "DialectOption",
+    "FormatOption",
+    "Formats",
+    "RegexOption",
+    "SchemaOption",
+    "Style",
+    "Unsupported",
+    "UnsupportedOption",
+    "read_bytes",
+    "read_grammar",
+]
 
 
 class Style(StrEnum):
@@ -21,6 +33,34 @@ class Style(StrEnum):
 
     ANY = "any"
     CANONICAL = "canonical"
+    COMPACT = "compact"
+    PRETTY = "pretty"
+    FLEXIBLE = "flexible"
+
+
+class Dialect(StrEnum):
+    """Which rules a schema follows."""
+
+    DRAFT4 = "draft4"
+    DRAFT6 = "draft6"
+    DRAFT7 = "draft7"
+    DRAFT2019_09 = "draft2019-09"
+    DRAFT2020_12 = "draft2020-12"
+    OPENAPI_3_0 = "openapi-3.0"
+
+
+class Formats(StrEnum):
+    """What `format` does."""
+
+    ASSERT = "assert"
+    ANNOTATE = "annotate"
+
+
+class Unsupported(StrEnum):
+    """What becomes of a keyword that cannot be honoured exactly."""
+
+    REFUSE = "refuse"
+    RELAX = "relax"
 
 
 SchemaOption = Annotated[
@@ -31,9 +71,27 @@ RegexOption = Annotated[
     str | None,
     typer.Option("--regex", metavar="PATTERN", help="A regular expression (Python syntax)."),
 ]
+DialectOption = Annotated[
+    Dialect | None,
+    typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),
+]
+FormatOption = Annotated[
+    Formats, typer.Option("--format", help="Whether `format` is enforced where it is known.")
+]
+UnsupportedOption = Annotated[
+    Unsupported,
+    typer.Option("--on-unsupported", help="Refuse what cannot be honoured exactly, or drop it."),
+]
 
 
-def read_grammar(schema: str | None, regex: str | None, style: Style) -> constrain.Grammar:
+def read_grammar(
+    schema: str | None,
+    regex: str | None,
+    style: Style,
+    dialect: Dialect | None = None,
+    formats: Formats = Formats.ASSERT,
+    on_unsupported: Unsupported = Unsupported.REFUSE,
+) -> constrain.Grammar:
     """Make the grammar that the options name, after kernels that no cache holds are compiled.
 
     Raises:
@@ -51,7 +109,13 @@ def read_grammar(schema: str | None, regex: str | None, style: Style) -> constra
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"cannot read the schema {schema}: {error}") from error
     try:
-        return constrain.Grammar.from_json_schema(text, style=style.value)
+        return constrain.Grammar.from_json_schema(
+            text,
+            style=style.value,
+            dialect=None if dialect is None else dialect.value,
+            format=formats.value,
+            on_unsupported=on_unsupported.value,
+        )
     except ConstrainError as error:
         error.add_note(schema)  # which file; the error itself knows only the place in it
         raise

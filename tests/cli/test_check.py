@@ -49,12 +49,91 @@ def test_a_rejected_text_is_shown_where_it_fails(
 
 def test_as_json_a_program_reads_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "--schema", "schema.json", "--json", "bad.json", "good.json"]) == 1
-    bad, good = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)
+    bad, good = found["texts"]
+    assert {use["keyword"] for use in found["keywords"]} == {*SCHEMA}
     assert good == {"file": "good.json", "accepted": True}
     assert (bad["file"], bad["accepted"]) == ("bad.json", False)
     assert (bad["offset"], bad["line"], bad["column"]) == (33, 3, 11)
     assert (bad["ended_early"], bad["could_end"]) == (False, False)
     assert "'0' to '9'" in bad["expected"]
+
+
+RELAXED = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "pattern": r"(a)\1"}, "size": {"minimun": 3}},
+    "title": "t",
+}
+
+
+def test_without_texts_a_schema_is_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")  # nothing is cut
+    Path("relaxed.json").write_text(json.dumps(RELAXED))
+    assert run(["check", "--schema", "relaxed.json", "--on-unsupported", "relax"]) == 0
+    reason = "a back-reference makes a language that is not regular"
+    assert capsys.readouterr() == (
+        "place              keyword     what is done with it  why\n"
+        "#                  type        enforced\n"
+        "#                  properties  enforced\n"
+        "#                  title       annotation\n"
+        "#/properties/name  type        enforced\n"
+        f"#/properties/name  pattern     relaxed               {reason}\n"
+        "#/properties/size  minimun     annotation            no keyword of draft2020-12\n"
+        "6 keywords: 3 enforced, 2 only annotate, 1 relaxed\n",
+        "",
+    )
+
+
+def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--schema", "schema.json", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["texts"] == []
+    assert found["keywords"][0] == {
+        "pointer": "#",
+        "keyword": "type",
+        "use": "enforced",
+        "reason": "",
+    }
+    assert len(found["keywords"]) == len(SCHEMA) + 2
+
+
+def test_what_is_unsupported_is_refused_unless_relaxed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("relaxed.json").write_text(json.dumps(RELAXED))
+    check = ["check", "--schema", "relaxed.json"]
+    assert run(check) == 2
+    assert "on_unsupported='relax'" in capsys.readouterr().err
+    assert run([*check, "--on-unsupported", "relax", "good.json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "good.json: accepted\n"
+    assert printed.err.startswith("relaxed: 'pattern' at #/properties/name: a back-reference")
+    assert run([*check, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)
+    assert (error["kind"], error["pointer"]) == ("unsupported-feature", "#/properties/name/pattern")
+
+
+def test_dialects_and_formats(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = {"type": "string", "nullable": True, "format": "date"}
+    Path("nullable.json").write_text(json.dumps(schema))
+    Path("null.json").write_text("null")
+    Path("text.json").write_text('"x"')
+    check = ["check", "--schema", "nullable.json"]
+    assert run([*check, "null.json"]) == 1
+    assert run([*check, "--dialect", "openapi-3.0", "null.json"]) == 0
+    assert run([*check, "text.json"]) == 1
+    assert run([*check, "--format", "annotate", "text.json"]) == 0
+
+
+def test_the_options_are_those_of_the_library() -> None:
+    from constrain.cli.sources import Dialect, Style
+    from constrain.frontends.json_schema.keywords import DIALECTS
+    from constrain.frontends.json_schema.style import PRESETS
+
+    assert {dialect.value for dialect in Dialect} == set(DIALECTS)
+    assert {style.value for style in Style} == set(PRESETS)
 
 
 def test_canonical_is_narrower(folder: Path) -> None:
@@ -193,7 +272,11 @@ def test_a_schema_that_cannot_be_read_is_json_for_a_program(
         (["--schema", "schema.json", "--regex", "a", "good.json"], "give one of"),
         (["--schema", "none.json", "good.json"], "cannot read the schema none.json"),
         (["--schema", "-", "-"], "not both"),
-        (["--regex", "a"], "Missing argument"),
+        (["--regex", "a"], "give a FILE to check"),
+        ([], "give a FILE to check"),
+        (["--schema", "schema.json", "--dialect", "draft3"], "--dialect"),
+        (["--schema", "schema.json", "--on-unsupported", "drop"], "--on-unsupported"),
+        (["--schema", "schema.json", "--format", "no"], "--format"),
         (["--regex", "a", "--style", "free", "good.json"], "--style"),
         (["--regex", "(", "good.json"], "regex syntax error"),
         (["--schema", "broken.json", "good.json"], "schema error"),

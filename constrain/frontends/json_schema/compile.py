@@ -98,7 +98,12 @@ def from_json_schema(
             rewrite_openapi(source, report, asserts_formats=asserts_formats)
             term = _term(root, source, how, limits, asserts_formats=asserts_formats)
         except UnsupportedFeatureError as error:
-            if on_unsupported == "refuse" or not relaxation.drop(error):
+            if on_unsupported == "refuse":
+                if relaxation.can_drop(error):
+                    ways = [error.hint] if error.hint else []
+                    error.hint = "; or ".join([*ways, "on_unsupported='relax' leaves it out"])
+                raise
+            if not relaxation.drop(error):
                 raise
         else:
             return SchemaGrammar(term, report)

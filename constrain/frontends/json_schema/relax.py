@@ -65,6 +65,10 @@ class Relaxation:
         self._source = source
         self._report = report
 
+    def can_drop(self, error: UnsupportedFeatureError) -> bool:
+        """Whether an error is about a keyword that can be dropped."""
+        return bool(self._culprits(error.pointer or ""))
+
     def drop(self, error: UnsupportedFeatureError) -> bool:
         """Drop the keyword that an error is about; False if it is about none that can be dropped.
 
