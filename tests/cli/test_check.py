@@ -80,7 +80,8 @@ def test_without_texts_a_schema_is_reported(
         "#                  title       annotation\n"
         "#/properties/name  type        enforced\n"
         f"#/properties/name  pattern     relaxed               {reason}\n"
-        "#/properties/size  minimun     annotation            no keyword of draft2020-12\n"
+        "#/properties/size  minimun     annotation            "
+        "no keyword of draft2020-12; 'minimum' is one\n"
         "6 keywords: 3 enforced, 2 only annotate, 1 relaxed\n",
         "",
     )

@@ -20,10 +20,13 @@ from typing import Any, Final, NoReturn, TypeAlias
 from constrain.errors import SchemaError, UnsupportedFeatureError
 from constrain.limits import Limits
 
-__all__ = ["JSON", "escape_pointer", "exact", "read_schema"]
+__all__ = ["JSON", "escape_pointer", "exact", "parse_json", "read_schema"]
 
 JSON: TypeAlias = Any
 """None, bool, int, Decimal, str, list of JSON, dict from str to JSON."""
+
+_LONGEST_NAME: Final = 300
+"""A text that is no longer may be the name of a file."""
 
 _MAX_DIGITS: Final = 1_100
 """Digits of a number written out. The largest double has 309; the least, 1,074 after the point."""
@@ -38,7 +41,7 @@ def read_schema(schema: object, limits: Limits) -> JSON:
     """
     if isinstance(schema, str):
         limits.check("max_input_bytes", len(schema), "a schema text")
-        value = _parse(schema, limits)
+        value = parse_json(schema, limits)
         if _MAYBE_SURROGATE.search(schema):
             _refuse_surrogates(value)
     else:
@@ -114,7 +117,13 @@ def _kind(value: object) -> str:
 # Text
 
 
-def _parse(text: str, limits: Limits) -> JSON:
+def parse_json(text: str, limits: Limits) -> JSON:
+    """The value of a JSON text, its numbers exact.
+
+    Raises:
+        SchemaError: It is not JSON.
+        LimitExceededError: It is nested deeper than `max_nesting`.
+    """
     if text.count("[") + text.count("{") > limits.max_nesting:
         limits.check("max_nesting", _depth(text), "a schema text")
     try:
@@ -125,16 +134,28 @@ def _parse(text: str, limits: Limits) -> JSON:
             parse_constant=_refuse_constant,
             object_pairs_hook=_object,
         )
-    except RecursionError:
-        value = _parse_deep(text)
+    except (RecursionError, _HasKeyTwiceError):
+        value = _parse_deep(text)  # it also says where a key comes again
     except json.JSONDecodeError as e:
         raise _not_json(e.msg, text, e.pos) from None
     return value
 
 
 def _not_json(reason: str, text: str, at: int) -> SchemaError:
+    hint = None
+    if not text.strip():
+        reason = "it is empty"
+    elif text[at : at + 1] == "'":
+        hint = "JSON has double quotes only; Python data can be passed as it is, without str()"
+    elif text[at : at + 4] in ("True", "None") or text[at : at + 5] == "False":
+        hint = "JSON writes true, false and null; Python data can be passed as it is"
+    elif len(text) < _LONGEST_NAME and not text.lstrip().startswith(("{", "[", '"')):
+        hint = "pass what the file holds, not its name: Path(name).read_text()"
     return SchemaError(
-        f"the schema text is not JSON: {reason}", source=text, span=(at, min(at + 1, len(text)))
+        f"the schema text is not JSON: {reason}",
+        source=text,
+        span=(at, min(at + 1, len(text))),
+        hint=hint,
     )
 
 
@@ -146,14 +167,14 @@ def _refuse_constant(text: str) -> NoReturn:
     raise SchemaError(f"the schema text is not JSON: {text} is no JSON number")
 
 
+class _HasKeyTwiceError(Exception):
+    """Some object has; it is not known where."""
+
+
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise SchemaError(f"an object of the schema text has the key {key!r} twice")
-            seen.add(key)
+        raise _HasKeyTwiceError
     return value
 
 
@@ -240,9 +261,15 @@ class _DeepReader:
             return
         if not self._next('"'):
             raise _not_json("expected a key in double quotes", self._text, self._at)
+        start = self._at - 1
         name = self._string()
         if name in container:
-            raise SchemaError(f"an object of the schema text has the key {name!r} twice")
+            raise SchemaError(
+                f"an object of the schema text has the key {name!r} twice",
+                source=self._text,
+                span=(start, self._at),
+                hint="only one of them would count; leave the other out",
+            )
         if not self._next(":"):
             raise _not_json("expected ':'", self._text, self._at)
         key.append(name)
@@ -341,8 +368,9 @@ def _refuse(schema: object, culprit: object) -> NoReturn:
             todo += [(part, f"{at}/{i}") for i, part in enumerate(value)]
     kind = type(culprit).__name__
     shown = repr(culprit) if isinstance(culprit, (float, Decimal)) else f"a Python {kind}"
-    raise SchemaError(
-        f"{shown} is no JSON value",
-        pointer=pointer,
-        hint="a schema holds dict, list, str, int, float, bool and None",
-    )
+    hint = "a schema holds dict, list, str, int, float, bool and None"
+    if culprit is schema and isinstance(culprit, (bytes, bytearray)):
+        hint = "decode it, and pass the text"
+    elif culprit is schema and isinstance(culprit, type):
+        hint = "for Python types there is Grammar.from_pydantic"
+    raise SchemaError(f"{shown} is no JSON value", pointer=pointer, hint=hint)

@@ -22,6 +22,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
+from constrain.frontends.json_schema.hints import about_reference, about_value
 from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 from constrain.frontends.json_schema.resources import (
@@ -231,8 +232,9 @@ class Source:
                 )
             if not keyword.valid(value):
                 raise SchemaError(
-                    f"{name!r} must be {keyword.expects}, not {_shown(value)}{_hint(name, value)}",
+                    f"{name!r} must be {keyword.expects}, not {_shown(value)}",
                     pointer=node.at(name),
+                    hint=about_value(keyword, value, node.dialect),
                 )
             if keyword.children == "reference":
                 if name != "$ref" and not self._scoped:
@@ -348,6 +350,7 @@ class Source:
                 raise SchemaError(
                     f"$ref {ref!r} leads nowhere: {pointer} has no {key!r}",
                     pointer=node.at("$ref"),
+                    hint=about_reference(ref, self._root, value, key),
                 )
             pointer += "/" + escape_pointer(key)
         return value, pointer
@@ -357,11 +360,13 @@ class Source:
             return self._documents.lookup(self._resource(node), ref)
         except NoSchemaError as e:
             detail = f": {e}" if str(e) else ""
-            hint = "schemas of other documents come from registry=, and are never fetched"
+            hint = about_reference(ref, self._root)
+            if hint is None and not detail:
+                hint = "schemas of other documents come from registry=, and are never fetched"
             raise SchemaError(
                 f"{keyword} {ref!r} leads nowhere{detail}",
                 pointer=node.at(keyword),
-                hint=None if detail else hint,
+                hint=hint,
             ) from None
 
     def _resource(self, node: Node) -> Resource:
@@ -475,13 +480,3 @@ def _negates(name: str, value: JSON) -> bool:
 def _shown(value: JSON) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _hint(name: str, value: JSON) -> str:
-    if name == "items" and isinstance(value, list):
-        return " (an array of schemas is `prefixItems` since draft 2020-12)"
-    if name == "required" and isinstance(value, bool):
-        return " (it stands beside `properties` and lists names)"
-    if name.startswith("exclusive") and isinstance(value, bool):
-        return " (a boolean is draft 4: set $schema or dialect=)"
-    return ""

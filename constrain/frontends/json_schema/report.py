@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from constrain.frontends.json_schema.formats import FORMATS
+from constrain.frontends.json_schema.hints import about_keyword
 from constrain.frontends.json_schema.refs import Node, Source
 
 __all__ = ["KeywordUse", "Report"]
@@ -88,8 +89,10 @@ class Report:
             return "enforced", ""
         keyword = node.dialect.keywords.get(name)
         if keyword is None:
-            known = name.startswith("x-") or name in _CONTAINERS
-            return "annotation", "" if known else f"no keyword of {node.dialect.name}"
+            if name.startswith("x-") or name in _CONTAINERS:
+                return "annotation", ""
+            reason = about_keyword(name, node.dialect) or f"no keyword of {node.dialect.name}"
+            return "annotation", reason
         if keyword.use == "annotation":
             return "annotation", ""
         if name in ("then", "else"):

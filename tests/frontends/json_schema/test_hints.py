@@ -1,0 +1,130 @@
+"""Errors that teach: what was probably meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from constrain.errors import SchemaError
+from constrain.frontends.json_schema import from_json_schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "hint"),
+    [
+        ({"type": "str"}, "#/type", "JSON Schema calls it 'string'"),
+        ({"type": "Integer"}, "#/type", "JSON Schema calls it 'integer'"),
+        ({"type": "strng"}, "#/type", "JSON Schema calls it 'string'"),
+        ({"type": ["string", "None"]}, "#/type", "JSON Schema calls it 'null'"),
+        ({"type": "datetime"}, "#/type", 'write {"type": "string", "format": "date-time"}'),
+        ({"type": "any"}, "#/type", "leave `type` out to allow every type"),
+        ({"type": "qwertz"}, "#/type", None),
+        ({"type": 3}, "#/type", None),
+        ({"items": [{}]}, "#/items", "an array of schemas is `prefixItems` since draft 2020-12"),
+        ({"required": True}, "#/required", "it stands beside `properties` and lists names"),
+        ({"required": "a"}, "#/required", 'write ["a"]'),
+        (
+            {"exclusiveMinimum": True},
+            "#/exclusiveMinimum",
+            "a boolean is draft 4: set $schema or dialect=",
+        ),
+        ({"additionalProperties": "false"}, "#/additionalProperties", "write false without quotes"),
+        ({"uniqueItems": "true"}, "#/uniqueItems", "write true without quotes"),
+        ({"minimum": "18"}, "#/minimum", "write 18 without quotes"),
+        ({"maxLength": "-1"}, "#/maxLength", "write -1 without quotes"),
+        ({"minLength": -1}, "#/minLength", None),
+        ({"properties": {"a": "string"}}, "#/properties", 'for \'a\' write {"type": "string"}'),
+        ({"properties": {"a": "int"}}, "#/properties", 'for \'a\' write {"type": "integer"}'),
+        ({"properties": {"a": 1}}, "#/properties", "'a' is 1, which is no schema"),
+        ({"properties": ["a"]}, "#/properties", "write an object: each name with its schema"),
+        ({"items": "string"}, "#/items", 'for it write {"type": "string"}'),
+        ({"anyOf": {"type": "null"}}, "#/anyOf", "write an array of schemas, also for one"),
+        ({"anyOf": [{}, None]}, "#/anyOf", "item 1 is null, which is no schema"),
+        (
+            {"$ref": "#/definitions/a", "$defs": {"a": {}}},
+            "#/$ref",
+            "there is a schema at #/$defs/a",
+        ),
+        ({"$ref": "a", "$defs": {"a": {}}}, "#/$ref", "there is a schema at #/$defs/a"),
+        (
+            {"$ref": "#a", "definitions": {"a": {}}},
+            "#/$ref",
+            "there is a schema at #/definitions/a",
+        ),
+        ({"$ref": "#/$defs/pett", "$defs": {"pet": {}}}, "#/$ref", "it has 'pet'"),
+        ({"$ref": "#/definitions/b", "$defs": {"a": {}}}, "#/$ref", "it has '$defs'"),
+        ({"$ref": "#/$defs/b", "$defs": {"a": {}}}, "#/$ref", None),
+        (
+            {"$ref": "other.json"},
+            "#/$ref",
+            "schemas of other documents come from registry=, and are never fetched",
+        ),
+        ("schema.json", None, "pass what the file holds, not its name: Path(name).read_text()"),
+        (
+            "{'type': 'string'}",
+            None,
+            "JSON has double quotes only; Python data can be passed as it is, without str()",
+        ),
+        (
+            '{"uniqueItems": True}',
+            None,
+            "JSON writes true, false and null; Python data can be passed as it is",
+        ),
+        ('{"a": 1,}', None, None),
+        (b"{}", "#", "decode it, and pass the text"),
+        (int, "#", "for Python types there is Grammar.from_pydantic"),
+        ({"a": (1,)}, "#/a", "a schema holds dict, list, str, int, float, bool and None"),
+    ],
+)
+def test_what_was_probably_meant(schema: Any, pointer: str | None, hint: str | None) -> None:
+    with pytest.raises(SchemaError) as caught:
+        from_json_schema(schema)
+    assert (caught.value.pointer, caught.value.hint) == (pointer, hint)
+
+
+@pytest.mark.parametrize(
+    ("schema", "dialect", "hint"),
+    [
+        (
+            {"type": "null"},
+            "openapi-3.0",
+            "in OpenAPI 3.0 write one type, and `nullable: true` beside it to allow null",
+        ),
+        (
+            {"exclusiveMaximum": 3},
+            "draft4",
+            "in draft4 it is true beside `maximum`, which has the number",
+        ),
+        ({"items": [{}]}, "openapi-3.0", None),
+    ],
+)
+def test_dialects_differ(schema: Any, dialect: str, hint: str | None) -> None:
+    with pytest.raises(SchemaError) as caught:
+        from_json_schema(schema, dialect=dialect)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("text", ['{"x": {"b": 1},\n "a": [{"k": 2, "k" : 3}]}', '{"k":1,"k":2}'])
+def test_a_key_that_comes_twice_is_pointed_at(text: str) -> None:
+    with pytest.raises(SchemaError, match="the key 'k' twice") as caught:
+        from_json_schema(text)
+    assert caught.value.span == (text.rindex('"k"'), text.rindex('"k"') + 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect", "reason"),
+    [
+        ("minimun", None, "no keyword of draft2020-12; 'minimum' is one"),
+        ("nullable", None, "no keyword of draft2020-12, but of openapi-3.0"),
+        ("additionalItems", None, "no keyword of draft2020-12, but of draft4"),
+        ("const", "draft4", "no keyword of draft4, but of draft6"),
+        ("patternProperties", "openapi-3.0", "no keyword of openapi-3.0, but of draft4"),
+        ("colour", None, "no keyword of draft2020-12"),
+        ("x-colour", None, ""),
+        ("components", None, ""),
+    ],
+)
+def test_unknown_keywords(name: str, dialect: str | None, reason: str) -> None:
+    (use,) = from_json_schema({name: {}}, dialect=dialect).report
+    assert (use.use, use.reason) == ("annotation", reason)
