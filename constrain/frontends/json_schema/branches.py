@@ -9,8 +9,8 @@ is "`if` holds".
     {"anyOf": [{"properties": {"a": {"type": "null"}}}, true], "unevaluatedProperties": false}
 
 has two: there is no `a`, or the first branch holds, which together is "`a` is null"; and there is
-no other member. Many clauses are one shape like that. Where one is not, every shape it is applied
-to may become several.
+no other member. Many clauses are one shape like that, given what is known already. Where one is
+not, every shape it is applied to may become several.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from constrain.frontends.json_schema.evaluated import (
     Kind,
     applied,
 )
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
-from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, implies
+from constrain.frontends.json_schema.object import KeySet, ObjectShape
 from constrain.frontends.json_schema.plain_sight import PlainSight
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.shapes import EVERYTHING, Shapes, ShapeSet
@@ -39,11 +39,14 @@ from constrain.limits import Limits
 
 __all__ = ["Branches"]
 
-_CHARGE: Final = 20
+_CHARGE: Final = 60
 """Nodes that applying an alternative of a clause to a shape counts as."""
 
-_SHAPE_CHARGE: Final[dict[Kind, int]] = {"objects": 4_000, "arrays": 16_000}
-"""Nodes that a shape that clauses make counts as: by default there may be 500, or 125 of arrays."""
+_CHEAP_PAIRS: Final = 20
+"""Comparisons of two shapes that cost what making one does."""
+
+_SHAPE_CHARGE: Final[dict[Kind, int]] = {"objects": 8_000, "arrays": 16_000}
+"""Nodes that a shape counts as that clauses make of one: by default 250, or 125 of arrays."""
 
 
 _Item = TypeVar("_Item", bound=Hashable)
@@ -59,6 +62,18 @@ class Branch(NamedTuple):
 
     evaluated: Evaluated
     where: ShapeSet
+
+
+class _Members(NamedTuple):
+    """A clause about members.
+
+    Attributes:
+        rule: What they are in if no branch holds that evaluates them.
+        where: Where such a branch holds, as a union.
+    """
+
+    rule: ObjectShape
+    where: list[ObjectShape]
 
 
 class Branches:
@@ -200,8 +215,7 @@ class Branches:
 
     def _object_clauses(
         self, least: Evaluated, found: Sequence[Branch], wanted: Expr
-    ) -> list[list[ObjectShape]]:
-        """Each a union of shapes."""
+    ) -> list[_Members]:
         clauses = []
         groups: dict[tuple[int, ...], list[str]] = {}
         for name in dict.fromkeys(n for branch in found for n in sorted(branch.evaluated.names)):
@@ -213,7 +227,7 @@ class Branches:
         for holding, names in groups.items():
             rule = ObjectShape(dict.fromkeys(names, wanted))
             shapes = [shape for i in holding for shape in found[i].where.objects]
-            clauses.append(self._joined(rule, shapes))
+            clauses.append(_Members(rule, shapes))
         apart = least.names.union(*groups.values())
         always = frozenset(i for i, b in enumerate(found) if b.evaluated.everything)
         sets = {
@@ -227,7 +241,7 @@ class Branches:
             keys = self._strings.union([StringShape(no=frozenset(outside), out=apart)])
             rule = ObjectShape(rules=((keys, wanted),) if keys else ())
             shapes = [shape for i in sorted(indices) for shape in found[i].where.objects]
-            clauses.append(self._joined(rule, shapes))
+            clauses.append(_Members(rule, shapes))
         return clauses
 
     def _evaluates(self, evaluated: Evaluated, name: str) -> bool:
@@ -238,15 +252,6 @@ class Branches:
             self._strings.contains(StringShape(yes=frozenset((language,))), name)
             for language in evaluated.languages
         )
-
-    def _joined(self, rule: ObjectShape, shapes: list[ObjectShape]) -> list[ObjectShape]:
-        """The union of a rule and the shapes of branches, in as few shapes as is plain."""
-        for i, shape in enumerate(shapes):
-            one = _one_shape(rule, shape, self._table)
-            if one is not None:
-                return [*objects.absorb([one, *shapes[:i], *shapes[i + 1 :]])]
-        tidied = objects.tidy(rule, self._table)
-        return [*objects.absorb([*([] if tidied is None else [tidied]), *shapes])]
 
     def _array_clauses(
         self, least: Evaluated, found: Sequence[Branch], wanted: Expr
@@ -305,21 +310,54 @@ class Branches:
     # Applying them
 
     def _objects(
-        self, union: tuple[ObjectShape, ...], clauses: list[list[ObjectShape]]
+        self, union: tuple[ObjectShape, ...], clauses: list[_Members]
     ) -> tuple[ObjectShape, ...]:
-        shapes = list(union)
-        for clause in sorted(clauses, key=len):
+        made: list[ObjectShape] = []
+        for shape in union:
+            made += self._object(shape, clauses)
+        if len(made) <= len(union):
+            return tuple(made)
+        self._charge(len(made) ** 2 // _CHEAP_PAIRS, _CHARGE)
+        return objects.absorb(made)
+
+    def _object(self, shape: ObjectShape, clauses: list[_Members]) -> list[ObjectShape]:
+        """One shape with all clauses."""
+        named: dict[str, Expr] = {}
+        rules: list[tuple[KeySet, Expr]] = []
+        left: list[_Members] = []
+        for rule, where in clauses:
+            possible = [other for other in where if not _apart(shape, other, self._table)]
+            if possible:
+                left.append(_Members(rule, possible))
+            else:
+                named |= rule.named
+                rules += rule.rules
+        start = objects.intersect(shape, ObjectShape(named, tuple(rules)), self._table)
+        shapes = [] if start is None else [start]
+        for rule, where in sorted(left, key=lambda clause: len(clause.where)):
             made: list[ObjectShape] = []
-            for shape in shapes:
-                both = [objects.intersect(shape, other, self._table) for other in clause]
+            for each in shapes:
+                clause = self._joined(rule, [_beyond(each, other) for other in where])
+                both = [objects.intersect(each, other, self._table) for other in clause]
                 kept = [s for s in both if s is not None and not self._empty(s)]
                 made += objects.absorb(kept) if len(kept) > 1 else kept
-            self._charge(len(shapes) * len(clause), _CHARGE)
+            self._charge(len(shapes) * (1 + len(where)), _CHARGE)
             if len(made) > len(shapes):
+                self._check(len(made) // 2, "objects")
                 made = [*objects.absorb(made)]
                 self._check(len(made), "objects")
             shapes = made
-        return tuple(shapes)
+        return shapes
+
+    def _joined(self, rule: ObjectShape, shapes: list[ObjectShape]) -> list[ObjectShape]:
+        """The union of a rule and the shapes of branches, in as few shapes as is plain."""
+        if objects.ANY_OBJECT in shapes:
+            return [objects.ANY_OBJECT]
+        for i, shape in enumerate(shapes):
+            one = _one_shape(rule, shape, self._table)
+            if one is not None:
+                return [one, *shapes[:i], *shapes[i + 1 :]]
+        return [rule, *shapes]
 
     def _arrays(
         self, union: tuple[ArrayShape, ...], clauses: list[list[ArrayShape]]
@@ -334,9 +372,19 @@ class Branches:
                 else:
                     made.update(dict.fromkeys(s for s in both if s and not self._empty(s)))
             self._charge(len(shapes) * len(clause), _CHARGE)
-            shapes = list(made)
-            self._check(len(shapes), "arrays")
+            self._check(len(made), "arrays")
+            shapes = self._absorbed(list(made)) if len(made) > len(shapes) else list(made)
         return tuple(shapes)
+
+    def _absorbed(self, shapes: list[ArrayShape]) -> list[ArrayShape]:
+        """A union without members that are plainly inside another one."""
+        kept: list[ArrayShape] = []
+        for shape in shapes:
+            both = [array.intersect(shape, other, self._table) for other in kept]
+            if shape not in both:
+                kept = [other for other, b in zip(kept, both, strict=True) if b != other]
+                kept.append(shape)
+        return kept
 
     def _empty(self, shape: ObjectShape | ArrayShape) -> bool:
         if isinstance(shape, ObjectShape):
@@ -366,6 +414,29 @@ def _wants_item(branch: Branch) -> bool:
     return branch.where.arrays[0] == ArrayShape(lo=1, counters=frozenset((counter,)))
 
 
+def _apart(a: ObjectShape, b: ObjectShape, table: Exprs) -> bool:
+    """Whether it is plain that no object is in both: a key that must be there has no value."""
+    return any(
+        table.all_of((a.named.get(key, TRUE), b.named.get(key, TRUE))) is FALSE
+        for key in (*a.required, *b.required)
+    )
+
+
+def _beyond(known: ObjectShape, shape: ObjectShape) -> ObjectShape:
+    """What a shape says beyond one that is known to hold; `ANY_OBJECT` if nothing."""
+    rules = dict(known.rules)
+    left = ObjectShape(
+        {k: e for k, e in shape.named.items() if not implies(known.named.get(k, TRUE), e)},
+        tuple([(k, e) for k, e in shape.rules if not implies(rules.get(k, TRUE), e)]),
+        tuple([key for key in shape.required if key not in known.required]),
+        shape.some - known.some,
+        shape.needs - known.needs,
+        0 if shape.lo <= max(known.lo, len(known.required)) else shape.lo,
+        None if known.hi is not None and shape.hi in (None, known.hi) else shape.hi,
+    )
+    return objects.ANY_OBJECT if left.same_as() == objects.ANY_OBJECT.same_as() else left
+
+
 def _one_shape(rule: ObjectShape, shape: ObjectShape, table: Exprs) -> ObjectShape | None:
     """The union of a rule about a few keys and a shape, if that is plainly one shape.
 
@@ -390,7 +461,11 @@ def _one_shape(rule: ObjectShape, shape: ObjectShape, table: Exprs) -> ObjectSha
 
 
 def _only(values: ShapeSet, kind: Kind) -> ShapeSet:
-    """Those of some values that are of a kind."""
-    if kind == "objects":
-        return ShapeSet(objects=values.objects)
-    return ShapeSet(arrays=values.arrays)
+    """Those of some values that are of a kind. Members that may be anything are not named."""
+    if kind == "arrays":
+        return ShapeSet(arrays=values.arrays)
+    lean = [
+        replace(shape, named={key: e for key, e in shape.named.items() if e is not TRUE})
+        for shape in values.objects
+    ]
+    return ShapeSet(objects=tuple(lean))
