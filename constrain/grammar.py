@@ -22,6 +22,8 @@ from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatur
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from constrain.frontends.json_schema import JSONStyle, KeywordUse
 
 __all__ = ["Grammar", "Rejection"]
@@ -55,6 +57,8 @@ class Grammar:
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
+        adapter: Of a grammar from pydantic, what reads its texts back:
+            `grammar.adapter.validate_json(text)`. Else None.
     """
 
     def __init__(
@@ -63,9 +67,11 @@ class Grammar:
         description: str,
         *,
         report: Callable[[], Sequence[KeywordUse]] | None = None,
+        adapter: TypeAdapter[Any] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.term = term
+        self.adapter = adapter
         self._report = report
         self._description = _shorten(description, 400)
         self._limits = limits
@@ -140,6 +146,51 @@ class Grammar:
         )
 
     @classmethod
+    def from_pydantic(
+        cls,
+        model: Any,  # noqa: ANN401 - whatever pydantic can make a type of
+        *,
+        style: str | JSONStyle = "canonical",
+        property_order: str = "declared",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The JSON texts that pydantic validates as a type.
+
+        Every text validates (`Model.model_validate_json`), but for what validators written by the
+        user reject and what nests deeper than the 200 levels that pydantic parses. Not every text
+        that validates is here: dates and times are in the forms of ISO 8601, numbers are plain,
+        keys that pydantic would ignore are left out, a field has one of its aliases. What cannot
+        be said of a text, such as whether a file exists, is refused by name.
+
+        Args:
+            model: A `BaseModel` class, dataclass, TypedDict, NamedTuple, enum, `Literal`, `Union`,
+                `Annotated` or other type that pydantic knows, or a `TypeAdapter`.
+            style: As of `from_json_schema`; numbers are plain in every style.
+            property_order: As of `from_json_schema`.
+            limits: Budgets.
+
+        Raises:
+            BackendUnavailableError: pydantic is not installed.
+            GrammarError: `model` is no type that pydantic knows, or an option has a value that it
+                cannot have.
+            UnsupportedFeatureError: Something of it cannot be honoured; the message names the
+                field.
+            UnsatisfiableError: No text validates.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.pydantic import from_pydantic
+
+        _check_limits(limits)
+        made = from_pydantic(model, style=style, property_order=property_order, limits=limits)
+        return cls(
+            made.term,
+            f"Grammar.from_pydantic({_shorten(made.name)})",
+            report=lambda: made.report,
+            adapter=made.adapter,
+            limits=limits,
+        )
+
+    @classmethod
     def from_regex(
         cls, pattern: str, *, dialect: str = "python", limits: Limits = DEFAULT_LIMITS
     ) -> Grammar:
@@ -168,7 +219,9 @@ class Grammar:
 
     @property
     def report(self) -> tuple[KeywordUse, ...]:
-        """For a JSON Schema, what is done with each keyword that can be reached; else empty.
+        """What is done with each keyword that can be reached of a JSON Schema, else empty.
+
+        A grammar from pydantic reports on the schema that its type became.
 
         Cost: one pass over the schema.
         """

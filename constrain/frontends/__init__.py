@@ -5,5 +5,5 @@ front-end wants to report about its input. Decided here: what the input means. N
 which texts and tokens may come next (`algebra`, `automaton`).
 
 One folder each, none of which imports another unless it contains that language: `regex` (patterns),
-`json_schema` (whose `pattern` keyword is a regex).
+`json_schema` (whose `pattern` keyword is a regex), `pydantic` (whose types become JSON Schemas).
 """

@@ -1,0 +1,63 @@
+"""What a user passes as a type -> a `TypeAdapter` of pydantic, which is imported here and late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from constrain.errors import BackendUnavailableError, GrammarError, UnsupportedFeatureError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["OLDEST", "adapter_of", "config_of", "name_of"]
+
+OLDEST: Final = (2, 9)
+"""The oldest pydantic that the tests were run with."""
+
+
+def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydantic can make a type of
+    """A validator for a model, dataclass, TypedDict, Union or any other type of pydantic's.
+
+    Raises:
+        BackendUnavailableError: pydantic is not installed.
+        UnsupportedFeatureError: It is too old.
+        GrammarError: `model` is no type that pydantic knows.
+    """
+    try:
+        import pydantic
+    except ImportError as error:
+        raise BackendUnavailableError(
+            "pydantic", extra="pydantic", needed_for="Grammar.from_pydantic"
+        ) from error
+    version = tuple([int(part) for part in pydantic.VERSION.split(".")[:2]])
+    if version < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise UnsupportedFeatureError(
+            f"pydantic {pydantic.VERSION}", hint=f"pip install 'pydantic>={wanted}'"
+        )
+    if isinstance(model, pydantic.TypeAdapter):
+        return model
+    if isinstance(model, (str, bytes)) or isinstance(model, pydantic.BaseModel):
+        raise GrammarError(
+            f"{type(model).__name__} {model!r:.80} is no type",
+            hint="pass the class, not an instance or its name",
+        )
+    try:
+        return pydantic.TypeAdapter(model)
+    except (pydantic.PydanticUserError, pydantic.errors.PydanticUndefinedAnnotation) as error:
+        reason = str(error).partition("\n")[0]
+        raise GrammarError(f"{model!r:.80} is no type for pydantic: {reason}") from error
+
+
+def config_of(adapter: TypeAdapter[Any]) -> dict[str, Any]:
+    """The configuration that an adapter was given, under the names of core schemas."""
+    config: dict[str, Any] = dict(getattr(adapter, "_config", None) or {})
+    if config.get("extra") is not None:
+        config["extra_fields_behavior"] = config.pop("extra")
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def name_of(adapter: TypeAdapter[Any]) -> str:
+    """The adapted type, for messages."""
+    kind = getattr(adapter, "_type", None)
+    return str(getattr(kind, "__name__", None) or kind)
