@@ -119,11 +119,11 @@ def _term(
     expr = meaning.expr(root)
     if not emptiness.has_value(expr):
 
-        def is_empty() -> bool:
+        def look() -> tuple[bool, int]:
             other = Meaning(source, limits, asserts_formats=asserts_formats)
-            return not Emptiness(other).has_value(other.expr(root))
+            return not Emptiness(other).has_value(other.expr(root)), other.num_sets
 
-        raise unsatisfiable(source, is_empty)
+        raise unsatisfiable(source, look)
     if needs_audit(source):
         audit(expr, meaning, emptiness)
     return Lowering(meaning, emptiness, style).text(expr)

@@ -16,43 +16,50 @@ complements only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from constrain.errors import CompileError, GrammarError, UnsatisfiableError
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
-from constrain.frontends.json_schema.uses import turned
+from constrain.frontends.json_schema.uses import Use, turned, uses
 
 __all__ = ["unsatisfiable"]
 
 _MOST_LOOKS: Final = 300
+_MOST_SETS: Final = 25_000
+"""Sets made in all looks together, in a second or two."""
+
 _MOST_PLACES: Final = 4
 _LONGEST_VALUE: Final = 60
 
+Look = Callable[[], tuple[bool, int]]
 _Use = tuple[Node, str]
 
 
-def unsatisfiable(source: Source, is_empty: Callable[[], bool]) -> UnsatisfiableError:
+def unsatisfiable(source: Source, look: Look) -> UnsatisfiableError:
     """The error for a schema that nothing satisfies.
 
     Args:
         source: Its nodes. They are changed while this looks, and put back.
-        is_empty: Whether nothing satisfies the schema, with the nodes as they are now.
+        look: Tells whether nothing satisfies the schema, with the nodes as they are now, and how
+            many sets that took.
     """
     nodes = source.nodes
     before = [(node, list(node.names), node.schema) for node in nodes]
     try:
-        one_of = _take_one_of_for_any_of(nodes, is_empty)
-        core, is_smallest = _core(source, is_empty)
+        one_of = _take_one_of_for_any_of(nodes, look)
+        left, is_smallest = _core(source, look)
+        circle = _circle(source)
     finally:
         for node, names, schema in before:
             node.names[:] = names
             node.schema = schema
+    core = [(node, "oneOf" if node in one_of and name == "anyOf" else name) for node, name in left]
     places: dict[Node, list[str]] = {}
-    for node, name in core:
-        shown = _shown(node, "oneOf" if node in one_of and name == "anyOf" else name)
-        if name == "oneOf":
+    for node, name in sorted(core, key=lambda use: list(use[0].schema).index(use[1])):
+        shown = _shown(node, name)
+        if name == "oneOf" and node not in one_of:
             shown = f"exactly one schema of {shown}"
         places.setdefault(node, []).append(shown)
     if not places:
@@ -65,7 +72,9 @@ def unsatisfiable(source: Source, is_empty: Callable[[], bool]) -> Unsatisfiable
     hint = "without any one of these keywords some value would"
     if len(core) == 1:
         hint = "without this keyword some value would"
-    if not is_smallest:
+    if circle is not None and is_smallest:
+        hint = f"a value for {circle.pointer} would hold another one for it, and so on without end"
+    elif not is_smallest:
         hint = "not all of these keywords may matter; there were too many to leave each out"
     return UnsatisfiableError(
         f"no value satisfies {'; '.join(parts)}{together}",
@@ -74,37 +83,39 @@ def unsatisfiable(source: Source, is_empty: Callable[[], bool]) -> Unsatisfiable
     )
 
 
-def _take_one_of_for_any_of(nodes: list[Node], is_empty: Callable[[], bool]) -> set[Node]:
+def _take_one_of_for_any_of(nodes: list[Node], look: Look) -> set[Node]:
     """Replace `oneOf` everywhere, if nothing satisfies the schema then; returns where."""
     found = [node for node in nodes if "oneOf" in node.names and "anyOf" not in node.names]
     for node in found:
         node.names[node.names.index("oneOf")] = "anyOf"
         node.schema = {**node.schema, "anyOf": node.schema["oneOf"]}
-    if not found or _surely(is_empty):
+    if not found or _surely(look)[0]:
         return set(found)
     for node in found:
         node.names[node.names.index("anyOf")] = "oneOf"
     return set()
 
 
-def _core(source: Source, is_empty: Callable[[], bool]) -> tuple[list[_Use], bool]:
+def _core(source: Source, look: Look) -> tuple[list[_Use], bool]:
     """Keywords that stay unsatisfiable without the others, and whether all of them matter."""
     stay = turned(source) if source.nodes else {}
     left: list[_Use] = [
         (node, name) for node in source.nodes if node not in stay for name in node.names
     ]
-    looks = 0
+    looks = cost = 0
     size = max(len(left) // 2, 1)
     while size >= 1:
         at = 0
         while at < len(left):
             chunk = left[at : at + size]
             looks += 1
-            if looks > _MOST_LOOKS:
+            if looks > _MOST_LOOKS or cost > _MOST_SETS:
                 return left, False
             for node, name in chunk:
                 node.names.remove(name)
-            if _surely(is_empty):
+            empty, sets = _surely(look)
+            cost += sets
+            if empty:
                 left = left[:at] + left[at + size :]
                 continue
             for node, name in chunk:
@@ -116,11 +127,33 @@ def _core(source: Source, is_empty: Callable[[], bool]) -> tuple[list[_Use], boo
     return left, True
 
 
-def _surely(is_empty: Callable[[], bool]) -> bool:
+def _circle(source: Source) -> Node | None:
+    """A node that leads back to itself by the keywords that are left, or None."""
+    open_, done = 1, 2
+    state: dict[Node, int] = {}
+    path: list[tuple[Node, Iterator[Use]]] = []
+    for start in source.nodes[:1]:
+        state[start] = open_
+        path.append((start, uses(start, source)))
+    while path:
+        node, rest = path[-1]
+        use = next(rest, None)
+        if use is None:
+            state[node] = done
+            path.pop()
+        elif state.get(use.below) == open_:
+            return use.below
+        elif use.below not in state:
+            state[use.below] = open_
+            path.append((use.below, uses(use.below, source)))
+    return None
+
+
+def _surely(look: Look) -> tuple[bool, int]:
     try:
-        return is_empty()
+        return look()
     except (GrammarError, CompileError):
-        return False  # cannot be told: the keywords stay
+        return False, 0  # cannot be told: the keywords stay
 
 
 def _shown(node: Node, name: str) -> str:

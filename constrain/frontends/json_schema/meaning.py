@@ -126,6 +126,11 @@ class Meaning:
         )
         return self.table.literal(self._leaves.setdefault(key, node))
 
+    @property
+    def num_sets(self) -> int:
+        """How many sets were made: what the looks into the schema cost so far."""
+        return len(self._made)
+
     def shapes(self, expr: Expr) -> ShapeSet:
         """The set of values of an expression."""
         todo = [expr]
