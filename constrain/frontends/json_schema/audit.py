@@ -49,7 +49,7 @@ def audit(root: Expr, meaning: Meaning, emptiness: Emptiness) -> None:
         below: list[Expr] = []
         for array in values.arrays:
             if emptiness.array_has_value(array):
-                refuse_array(array, meaning)
+                refuse_array(array, emptiness.items(array), meaning, emptiness.has_value)
                 below += [*array.prefix, array.rest, *[c.expr for c in array.counters]]
         for shape in values.objects:
             if emptiness.object_has_value(shape):

@@ -48,7 +48,7 @@ from constrain.frontends.json_schema.remainders import Remainders
 from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.tries import trie
 
-__all__ = ["number_term", "plain_spelling"]
+__all__ = ["equal_numbers", "number_term", "plain_spelling"]
 
 _EXPONENT: Final = cat(EXPONENT_MARK, optional(SIGN), plus(DIGIT))
 _ANY_SPELLING: Final = cat(
@@ -57,19 +57,45 @@ _ANY_SPELLING: Final = cat(
     optional(cat(POINT, plus(DIGIT))),
     optional(_EXPONENT),
 )
+_FEW_DIGITS: Final = repeat(DIGIT, 1, 50)
+_COMPARABLE: Final = cat(
+    optional(MINUS),
+    _FEW_DIGITS,
+    optional(cat(POINT, _FEW_DIGITS)),
+    optional(cat(EXPONENT_MARK, optional(SIGN), star(ZERO), repeat(DIGIT, 1, 3))),
+)
 
 EVERY: Final = Spelling(True, True, True, None, None)
 EVERY_INTEGER_FORM: Final = Spelling(False, False, True, None, None)
+_EVERY_PLAIN: Final = Spelling(True, False, True, None, None)
 _INTEGER_FORM: Final = cat(optional(MINUS), alt((ZERO, cat(NONZERO, star(DIGIT)))))
 
 
-def number_term(shapes: Sequence[NumberShape], style: JSONStyle) -> Term:
-    """Every spelling, in this style, of a number of the union `shapes`; none of them is empty."""
-    if style.numbers == "any":
-        spelling = EVERY
-    else:
+def number_term(
+    shapes: Sequence[NumberShape], style: JSONStyle, *, comparable: bool = False
+) -> Term:
+    """Every spelling, in this style, of a number of the union `shapes`; none of them is empty.
+
+    Args:
+        shapes: The numbers.
+        style: How they are written.
+        comparable: Only spellings that the term of that single number has too. In style "any" some
+            are left out then (see `exponents`), and those of more than 50 digits on a side of the
+            point, or with an exponent of more than three.
+    """
+    if style.numbers != "any":
         spelling = Spelling(False, False, False, style.integer_digits, style.fraction_digits)
-    return alt([_form_term(shape, spelling) for shape in shapes])
+        return alt([_form_term(shape, spelling) for shape in shapes])
+    if not comparable:
+        return alt([_form_term(shape, EVERY) for shape in shapes])
+    judged = [_form_term(shape, EVERY, comparable=True) for shape in shapes]
+    return intersect((alt(judged), _COMPARABLE))
+
+
+def equal_numbers(value: Fraction, style: JSONStyle) -> Term:
+    """Every spelling of one number that a comparable term of this style can have, and others."""
+    spelling = EVERY if style.numbers == "any" else _EVERY_PLAIN
+    return _finite_term(frozenset((value,)), spelling)
 
 
 def plain_spelling(value: Fraction) -> bytes:
@@ -79,10 +105,12 @@ def plain_spelling(value: Fraction) -> bytes:
     return (("-" if value < 0 else "") + text).encode()
 
 
-def _form_term(shape: NumberShape, spelling: Spelling) -> Term:
+def _form_term(shape: NumberShape, spelling: Spelling, *, comparable: bool = False) -> Term:
     """A shape, with what it says about point and exponent."""
     values = replace(shape, integer_form=None)
     if shape.integer_form is None:
+        if spelling is EVERY and shape == ANY_NUMBER and not comparable:
+            return _ANY_SPELLING
         return _shape_term(values, spelling)
     if shape.integer_form:
         return _shape_term(values, EVERY_INTEGER_FORM if spelling is EVERY else spelling)
@@ -94,8 +122,6 @@ def _form_term(shape: NumberShape, spelling: Spelling) -> Term:
 def _shape_term(shape: NumberShape, spelling: Spelling) -> Term:
     if shape.only is not None:
         return _finite_term(shape.only, spelling)
-    if spelling is EVERY and shape == ANY_NUMBER:
-        return _ANY_SPELLING
     parts = []
     if contains(shape, Fraction(0)):
         parts.append(_zero_term(shape, spelling))

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.counts import Counts
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
+from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.object import ObjectShape, value_of
 from constrain.frontends.json_schema.refusals import refuse_array
@@ -34,6 +36,7 @@ class Emptiness:
 
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
+        self._counts = Counts(meaning)
         self._known: dict[Expr, bool] = {TRUE: True, FALSE: False}
         self._arrays: dict[ArrayShape, bool] = {}
         self._objects: dict[ObjectShape, bool] = {}
@@ -65,7 +68,16 @@ class Emptiness:
                 believed[e] = True
                 todo.extend(asked_by.pop(e, ()))
         known.update(believed)
+        for e, has_value in believed.items():
+            if not has_value:
+                for shape in self._meaning.shapes(e).arrays:
+                    refuse_array(shape, self.items(shape), self._meaning, self.has_value)
         return known[expr]
+
+    def items(self, shape: ArrayShape) -> Items:
+        """The items of an array shape with counters, or where items are compared."""
+        meaning = self._meaning
+        return Items(shape, meaning.table, meaning.values_of, self._counts.count, meaning.limits)
 
     def array_has_value(self, shape: ArrayShape) -> bool:
         """Whether some array is in a shape."""
@@ -91,8 +103,7 @@ class Emptiness:
 
     def _array(self, shape: ArrayShape, ask: Ask) -> bool:
         if shape.counters or shape.distinct is not None:
-            refuse_array(shape, self._meaning)
-            items = self._meaning.items(shape)
+            items = self.items(shape)
             return items.can_finish(items.start(), ask)
         if not all(ask(expr) for expr in shape.prefix[: shape.lo]):
             return False

@@ -1,56 +1,84 @@
-"""What items an array shape lets through, step by step, where counters watch their values.
+"""What items an array shape lets through, step by step, where it matters what they were.
 
-A position is how many items there were, as far as it matters, and what each counter has seen. For
-the next item the values split by the counters: in what a counter counts, or not. A counter without
-upper bound needs no "not": whether to count an item for it is a free choice, which makes no text
-more or less acceptable.
+A position is how many items there were, as far as it matters, what each counter has seen, and the
+values that matter. For the next item the values split by the counters: in what a counter counts, or
+not. A counter without upper bound needs no "not": whether to count an item for it is a free choice,
+which makes no text more or less acceptable.
 
-Where items must be distinct and can only have finitely many values, the position also has the
-values used so far, and each value is a way of its own.
+Items must differ: a position has the values so far. Where an item can have only a few values, each
+is a way of its own; else its value is *captured*, and no later item may have it.
 
-Arrays without counters need none of this: see `lower_array`.
+Some two items must be equal: a way through the array chooses the item that will come again, and
+captures it.
+
+Arrays that ask for none of this: see `lower_array`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.counts import Count
 from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
 from constrain.frontends.json_schema.values import Frozen
 from constrain.limits import Limits
 
-__all__ = ["Items", "Position"]
+__all__ = ["Items", "Move", "Position"]
+
+Ask = Callable[[Expr], bool]
 
 _STEP_CHARGE: Final = 100
 """Nodes that a step of the search counts as against `max_source_nodes`."""
 
+ALONE, CHOSEN, REPEATED = range(3)
+"""Phases where two items must be equal: neither has come, the first one has, both have."""
 
-@dataclass(frozen=True, slots=True)
-class Position:
+
+class Position(NamedTuple):
     """Between two items.
 
     Attributes:
-        index: How many items there were; saturated where more make no difference.
+        past: How many items there were; saturated where more make no difference.
         counts: What each counter has seen; saturated likewise.
-        used: Values of the items, where no two may be equal.
+        used: Values of the items, where no two may be equal; the value to come again, where two
+            must be.
+        phase: Where two items must be equal, what has come of them.
     """
 
-    index: int
+    past: int
     counts: tuple[int, ...]
     used: frozenset[Frozen] = frozenset()
+    phase: int = ALONE
+
+
+class Move(NamedTuple):
+    """The next item.
+
+    Attributes:
+        expr: What it is in. May have no value.
+        after: The position after it; without its value, if that is captured.
+        captured: Its value becomes one of those used.
+    """
+
+    expr: Expr
+    after: Position
+    captured: bool = False
+
+    def with_value(self, value: Frozen) -> Position:
+        """The position after the item, where it was captured."""
+        return self.after._replace(used=self.after.used | {value})
 
 
 class Items:
     """The items of one array shape.
 
     Args:
-        shape: The shape. If its items must be distinct, those that fit it can have only finitely
-            many values.
+        shape: The shape.
         table: The expressions.
         values_of: All values of an expression, if they are few, else None.
+        count: How many values an expression has, up to a number, as far as it is known.
         limits: Budgets.
     """
 
@@ -59,18 +87,20 @@ class Items:
         shape: ArrayShape,
         table: Exprs,
         values_of: Callable[[Expr], Sequence[Frozen] | None],
+        count: Callable[[Expr, int, Ask], Count],
         limits: Limits,
     ) -> None:
         self.shape = shape
         self._values_of = values_of
+        self._count = count
         self._ends: set[Position] = set()  # positions known to lead to an end
         self._table = table
         self._limits = limits
         self._counters = sorted(shape.counters, key=lambda c: (c.expr.serial, c.start))
         starts = [c.start for c in self._counters]
-        steady = max([len(shape.prefix), shape.lo, *starts])
-        self._last = steady if shape.hi is None else max(steady, shape.hi)
         self._steady = max([len(shape.prefix), *starts])
+        steady = max(self._steady, shape.lo)
+        self._last = steady if shape.hi is None else max(steady, shape.hi)
 
     def start(self) -> Position:
         """Before the first item."""
@@ -78,16 +108,30 @@ class Items:
 
     def complete(self, at: Position) -> bool:
         """Whether the array may end here."""
-        return at.index >= self.shape.lo and self._counted(at)
+        if self.shape.distinct is False and at.phase != REPEATED:
+            return False
+        return at.past >= self.shape.lo and self._counted(at)
 
-    def moves(self, at: Position) -> Iterator[tuple[Expr, Position]]:
-        """What the next item may be in, and the position after it. May have no value, or no end."""
+    def moves(self, at: Position, has_value: Ask) -> Iterator[Move]:
+        """The ways in which the next item may come. Some may have no value, or lead to no end."""
         shape = self.shape
-        if shape.hi is not None and at.index >= shape.hi:
+        if shape.hi is not None and at.past >= shape.hi:
             return
-        cells: list[tuple[Expr, tuple[int, ...]]] = [(shape.item(at.index), ())]
+        index = min(at.past + 1, self._last)
+        for expr, counts in self._cells(at):
+            if shape.distinct is None:
+                yield Move(expr, Position(index, counts))
+            elif shape.distinct:
+                yield from self._different(expr, Position(index, counts, at.used), has_value)
+            else:
+                after = Position(index, counts, at.used, at.phase)
+                yield from self._equal(expr, at, after, has_value)
+
+    def _cells(self, at: Position) -> list[tuple[Expr, tuple[int, ...]]]:
+        """What the next item may be in, split by what the counters say of it."""
+        cells: list[tuple[Expr, tuple[int, ...]]] = [(self.shape.item(at.past), ())]
         for seen, counter in zip(at.counts, self._counters, strict=True):
-            watched = at.index >= counter.start and (counter.hi is not None or seen < counter.lo)
+            watched = at.past >= counter.start and (counter.hi is not None or seen < counter.lo)
             split = []
             for expr, counts in cells:
                 if not watched:
@@ -101,29 +145,75 @@ class Items:
                     outside = self._table.all_of((expr, counter.expr.dual))
                 split.append((outside, (*counts, seen)))
             cells = [(expr, counts) for expr, counts in split if expr is not FALSE]
-        index = min(at.index + 1, self._last)
-        for expr, counts in cells:
-            if shape.distinct is None:
-                yield expr, Position(index, counts)
-                continue
-            for value in self._values_of(expr) or ():
-                if value not in at.used:
-                    yield self._table.finite((value,)), Position(index, counts, at.used | {value})
+        return cells
 
-    def can_finish(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
+    def _different(self, expr: Expr, after: Position, has_value: Ask) -> Iterator[Move]:
+        """An item that differs from those used."""
+        values = self._values_of(expr)
+        if values is not None:
+            for value in values:
+                if value not in after.used:
+                    used = after._replace(used=after.used | {value})
+                    yield Move(self._table.finite((value,)), used)
+            return
+        # A value that another item can do without less well than this one is not for this one.
+        spoilt = [
+            value
+            for value in self._listed_from(after.past)
+            if value not in after.used
+            and not self.can_finish(after._replace(used=after.used | {value}), has_value)
+        ]
+        if spoilt:
+            expr = self._table.all_of((expr, self._table.finite(spoilt).dual))
+        yield Move(expr, after, captured=True)
+
+    def _listed_from(self, index: int) -> list[Frozen]:
+        """The values of items still needed that can only have few."""
+        found: dict[Frozen, None] = {}
+        for i in range(index, self.shape.lo):
+            found.update(dict.fromkeys(self._values_of(self.shape.item(i)) or ()))
+            if i >= len(self.shape.prefix):
+                break
+        return list(found)
+
+    def _equal(self, expr: Expr, at: Position, after: Position, has_value: Ask) -> Iterator[Move]:
+        """An item of an array in which two are equal."""
+        yield Move(expr, after)
+        if at.phase == ALONE:
+            later = range(at.past + 1, self._reach(at.past + 1, has_value))
+            again = self._table.any_of([self.shape.item(i) for i in later])
+            twice = self._table.all_of((expr, again))
+            yield Move(twice, after._replace(phase=CHOSEN), captured=True)
+        elif at.phase == CHOSEN:
+            same = self._table.all_of((expr, self._table.finite(at.used)))
+            yield Move(same, after._replace(phase=REPEATED))
+
+    def _reach(self, start: int, has_value: Ask) -> int:
+        """The index before which every kind of item that can come after `start` has come once."""
+        stop = max(start, len(self.shape.prefix)) + 1
+        if self.shape.hi is not None:
+            stop = min(stop, self.shape.hi)
+        for i in range(start, stop):
+            if not has_value(self.shape.item(i)):
+                return i
+        return stop
+
+    def can_finish(self, at: Position, has_value: Ask) -> bool:
         """Whether items can be added so that the array may end.
 
-        Distinct items without counters are a matching of the items that are missing with values
-        not used.
+        May say no of different items that cannot all be counted, see `is_exact`.
 
-        Cost: a search over positions, cut short where only more items of a harmless kind are
-            missing.
+        Cost: different items without counters are a matching of the items that are missing with
+            values not used; else a search over positions, cut short where only more items of a
+            harmless kind are missing.
 
         Raises:
             LimitExceededError: It passes the budget.
         """
-        if self.shape.distinct is not None and not self._counters:
-            return self._can_match(at)
+        if self.shape.distinct is False:
+            return self._can_repeat(at, has_value)
+        if self.shape.distinct and not self._counters:
+            return self._can_match(at, has_value)
         # First without the least number of items: one position for each count is then enough, the
         # earliest, since from the steady part on all are alike.
         found, counted = self._search(at, self._steady, has_value)
@@ -131,9 +221,45 @@ class Items:
             return found
         return self._search(at, self.shape.lo, has_value)[0]
 
-    def _search(
-        self, at: Position, last: int, has_value: Callable[[Expr], bool]
-    ) -> tuple[bool, bool]:
+    def goes_on(self, move: Move, has_value: Ask) -> bool:
+        """Whether, whatever value is captured, some item may follow."""
+        if self.shape.distinct is False:
+            return True
+        used = len(move.after.used) + 1 + len(self._listed_from(move.after.past))
+        return any(
+            self.can_finish(following.after, has_value)
+            for following in self.moves(move.after, has_value)
+            if following.captured
+            and has_value(following.expr)
+            and self._count(following.expr, used + 1, has_value).least > used
+        )
+
+    def is_exact(self, has_value: Ask) -> bool:
+        """Whether `can_finish` never says no of what can be finished."""
+        shape = self.shape
+        if not shape.distinct:
+            return shape.distinct is None or not self._counters
+        needed = self._needed()
+        exprs = {shape.item(i) for i in range(min(needed, len(shape.prefix) + 1))}
+        if self._counters:
+            for i in range(len(shape.prefix) + 1):
+                exprs.update([expr for expr, _ in self._cells(self.start()._replace(past=i))])
+        counts = [
+            self._count(expr, needed, has_value)
+            for expr in exprs
+            if self._values_of(expr) is None and has_value(expr)
+        ]
+        if all(count.least >= needed for count in counts):
+            return True
+        return len(exprs) == 1 and not self._counters and all(count.exact for count in counts)
+
+    def _needed(self) -> int:
+        """So many values are enough for any item to differ from all others that must be there."""
+        if not self._counters:
+            return self.shape.lo
+        return max(self.shape.lo, self._steady) + sum([c.lo for c in self._counters])
+
+    def _search(self, at: Position, last: int, has_value: Ask) -> tuple[bool, bool]:
         """Look for an end among the positions that items lead to.
 
         Args:
@@ -145,7 +271,7 @@ class Items:
             Whether there is an end, and whether the counters, at least, can be satisfied.
         """
         came_from: dict[Position, Position] = {}
-        earliest = {(min(at.index, last), at.counts, at.used): at.index}
+        earliest = {at._replace(past=min(at.past, last)): at.past}
         todo = [at]
         counted = False
         while todo:
@@ -158,10 +284,10 @@ class Items:
                     self._ends.add(position)
                 return True, True
             # Those that count come last, so that they are tried first.
-            for expr, target in reversed(list(self.moves(position))):
-                key = (min(target.index, last), target.counts, target.used)
-                if earliest.get(key, target.index + 1) > target.index and has_value(expr):
-                    earliest[key] = target.index
+            for expr, target in reversed(self._steps(position, has_value)):
+                key = target._replace(past=min(target.past, last))
+                if earliest.get(key, target.past + 1) > target.past and has_value(expr):
+                    earliest[key] = target.past
                     came_from[target] = position
                     todo.append(target)
             self._limits.check(
@@ -171,29 +297,94 @@ class Items:
             )
         return False, counted
 
+    def _steps(self, at: Position, has_value: Ask) -> list[tuple[Expr, Position]]:
+        """`moves` for the search: an item with enough values always differs, and is not kept."""
+        if not self.shape.distinct:
+            return [(move.expr, move.after) for move in self.moves(at, has_value)]
+        if self.shape.hi is not None and at.past >= self.shape.hi:
+            return []
+        index = min(at.past + 1, self._last)
+        found = []
+        for expr, counts in self._cells(at):
+            after = Position(index, counts, at.used)
+            values = self._values_of(expr)
+            if values is not None:
+                found += [
+                    (self._table.finite((v,)), after._replace(used=at.used | {v}))
+                    for v in values
+                    if v not in at.used
+                ]
+            elif self._count(expr, self._needed(), has_value).least >= self._needed():
+                found.append((expr, after))
+        return found
+
     def _counted(self, at: Position) -> bool:
         """Whether every counter has seen enough."""
         return all(seen >= c.lo for seen, c in zip(at.counts, self._counters, strict=True))
 
-    def _can_match(self, at: Position) -> bool:
+    def _can_match(self, at: Position, has_value: Ask) -> bool:
         """Whether the items that are missing can all have different values, none of them used."""
         owner: dict[Frozen, int] = {}
-        choices = []
-        for index in range(at.index, self.shape.lo):
-            values = self._values_of(self.shape.item(index)) or ()
+        choices: list[list[Frozen]] = []
+        enough: dict[Expr, bool] = {}
+        for index in range(at.past, self.shape.lo):
+            expr = self.shape.item(index)
+            values = self._values_of(expr)
+            if values is None:
+                if expr not in enough:
+                    least = self._count(expr, self.shape.lo, has_value).least
+                    enough[expr] = has_value(expr) and least >= self.shape.lo
+                if not enough[expr]:
+                    return False
+                if index >= len(self.shape.prefix):
+                    break
+                continue
             choices.append([v for v in values if v not in at.used])
             if not _augment(len(choices) - 1, choices, owner):
                 return False
         return True
 
-    def _can_pad(self, at: Position, has_value: Callable[[Expr], bool]) -> bool:
+    def _can_repeat(self, at: Position, has_value: Ask) -> bool:
+        """Whether two items can be equal, and enough others be there."""
+        if self._counters:
+            return False
+        shape = self.shape
+        reached = self._reach(at.past, has_value)
+        if shape.lo > reached and reached <= len(shape.prefix):
+            return False
+        if at.phase == REPEATED:
+            return True
+        if at.phase == CHOSEN:
+            if not at.used:
+                return True  # captured so that it can come again
+            value = self._table.finite(at.used)
+            later = [shape.item(i) for i in range(at.past, reached)]
+            return any(has_value(self._table.all_of((expr, value))) for expr in later)
+        return any(
+            has_value(self._table.all_of((shape.item(i), shape.item(j))))
+            for i in range(at.past, reached)
+            for j in self._later(i, reached)
+        )
+
+    def _later(self, index: int, reached: int) -> list[int]:
+        """Indices after `index`, one for each kind of item that can be reached."""
+        later = list(range(index + 1, reached))
+        if index == reached - 1 and index >= len(self.shape.prefix):
+            if self.shape.hi is None or self.shape.hi > index + 1:
+                later.append(index + 1)
+        return later
+
+    def _can_pad(self, at: Position, has_value: Ask) -> bool:
         """Whether nothing is missing, or only items, and any number of some kind can be added."""
         if self.complete(at):
             return True
-        if at.index < self._steady or not self._counted(at):
+        if at.past < self._steady or not self._counted(at):
+            return False
+        if self.shape.distinct:
             return False
         return any(
-            target.counts == at.counts and has_value(expr) for expr, target in self.moves(at)
+            move.after.counts == at.counts and has_value(move.expr)
+            for move in self.moves(at, has_value)
         )
 
 

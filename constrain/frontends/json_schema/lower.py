@@ -100,6 +100,7 @@ class Lowering:
         emptiness: Which of them have values.
         style: How to write.
         outside: The one for what stands around, None for whole texts.
+        comparable: Numbers are written so that equal ones can be told (`number_term`).
 
     Attributes:
         layout: Whitespace of the arrays and objects that are written here.
@@ -112,11 +113,15 @@ class Lowering:
         emptiness: Emptiness,
         style: JSONStyle,
         outside: Lowering | None = None,
+        *,
+        comparable: bool = False,
     ) -> None:
         self.meaning = meaning
         self.emptiness = emptiness
         self.style = style
         self.alphabet = alphabet(style.escapes, style.ensure_ascii)
+        self._comparable = comparable
+        self._comparing: Lowering | None = None
         self._depth: int = 0 if outside is None else outside._depth + 1
         self.layout = layout_of(style, self._depth)
         self._values: dict[Expr, Term] = {}
@@ -134,8 +139,21 @@ class Lowering:
         if self._inside is None:
             where = "JSON in whitespace 'pretty', whose depth the schema does not bound,"
             self.meaning.limits.check("max_nesting", self._depth + 1, where)
-            self._inside = Lowering(self.meaning, self.emptiness, self.style, self)
+            self._inside = Lowering(
+                self.meaning, self.emptiness, self.style, self, comparable=self._comparable
+            )
         return self._inside
+
+    @property
+    def comparing(self) -> Lowering:
+        """The lowering, at the same depth, of values that are compared with one another."""
+        if self._comparable or self.style.numbers != "any":
+            return self
+        if self._comparing is None:
+            made = Lowering(self.meaning, self.emptiness, self.style, comparable=True)
+            made._depth, made.layout, made._lock = self._depth, self.layout, self._lock
+            self._comparing = made
+        return self._comparing
 
     def text(self, expr: Expr) -> Term:
         """Whole texts whose value is in an expression that has one."""
@@ -203,7 +221,7 @@ class Lowering:
                 strings = alt([shape_term(s, self.alphabet) for s in values.strings])
                 parts.append(cat(QUOTE, strings, QUOTE))
             if values.numbers:
-                parts.append(number_term(values.numbers, self.style))
+                parts.append(number_term(values.numbers, self.style, comparable=self._comparable))
             words = [w for w, b in ((b"true", True), (b"false", False)) if b in values.booleans]
             words += [b"null"] if values.null else []
             found = shared(_name(expr), alt([*parts, *[literal(w) for w in words]]))

@@ -2,27 +2,39 @@
 
 Without counters an array is its first items, each of which may be the last one once there are
 enough, and then the rest as one counted repeat: `maxItems` of a million costs what `maxItems` of
-one does. With counters (`contains`) or distinct items there is a rule for each position that a
-text reaches.
+one does. With counters (`contains`) or items that are compared (`uniqueItems`) there is a rule for
+each position that a text reaches.
 """
 
 from __future__ import annotations
 
-from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, literal, repeat
+from constrain.algebra.terms import (
+    EMPTY,
+    Rule,
+    Term,
+    alt,
+    cat,
+    complement,
+    intersect,
+    literal,
+    repeat,
+)
 from constrain.frontends.json_schema.array import ArrayShape
-from constrain.frontends.json_schema.items import Items, Position
+from constrain.frontends.json_schema.exclusion import Exclusion
+from constrain.frontends.json_schema.items import Move, Position
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.refusals import refuse_array
 
 __all__ = ["array_term"]
 
+_MOST_RECENT = 1024
+"""Rules that are remembered for positions with values: captured ones hardly come back."""
+
 
 def array_term(shape: ArrayShape, lowering: Lowering) -> Term:
     """Every spelling of every array of a shape that has one."""
     if shape.counters or shape.distinct is not None:
-        refuse_array(shape, lowering.meaning)
-        items = lowering.meaning.items(shape)
-        return cat(literal(b"["), _Counted(items, lowering).rule(items.start(), first=True))
+        return cat(literal(b"["), _Watched(shape, lowering).start())
     return cat(literal(b"["), _plain(shape, lowering))
 
 
@@ -60,32 +72,77 @@ def _plain(shape: ArrayShape, lowering: Lowering) -> Term:
     return alt((empty, first))
 
 
-class _Counted:
-    """A rule for each position of an array whose items are counted."""
+class _Watched:
+    """A rule for each position of an array in which it matters what the items are."""
 
-    def __init__(self, items: Items, lowering: Lowering) -> None:
-        self._items = items
-        self._lowering = lowering
-        self._rules: dict[tuple[Position, bool], Rule] = {}
+    def __init__(self, shape: ArrayShape, lowering: Lowering) -> None:
+        refuse_array(
+            shape, lowering.emptiness.items(shape), lowering.meaning, lowering.emptiness.has_value
+        )
+        self._items = lowering.emptiness.items(shape)
+        self._lowering = lowering if shape.distinct is None else lowering.comparing
+        self._has_value = lowering.emptiness.has_value
+        self._exclusion = Exclusion(lowering.alphabet, self._lowering.style)
+        self._rules: dict[Position, Rule] = {}
+        self._recent: dict[Position, Rule] = {}
 
-    def rule(self, at: Position, *, first: bool) -> Term:
-        """What follows, at a position from which the array can be completed."""
-        found = self._rules.get((at, first))
+    def start(self) -> Term:
+        """What follows the bracket."""
+        layout, at = self._lowering.layout, self._items.start()
+        first = cat(layout.after_open, self._next(at))
+        if self._items.complete(at):
+            return alt((cat(layout.inside_empty, literal(b"]")), first))
+        return first
+
+    def _after(self, at: Position) -> Term:
+        """What follows an item, at a position from which the array can be completed."""
+        rules = self._recent if at.used else self._rules
+        found = rules.get(at)
         if found is None:
-            found = self._lowering.rule(f"items from {at.index}", lambda: self._body(at, first))
-            self._rules[at, first] = found
+            if len(self._recent) >= _MOST_RECENT:
+                self._recent.clear()
+            found = rules[at] = self._lowering.rule("items", lambda: self._rest(at))
         return found
 
-    def _body(self, at: Position, first: bool) -> Term:
-        layout, emptiness = self._lowering.layout, self._lowering.emptiness
-        parts = []
-        if self._items.complete(at):
-            space = layout.inside_empty if first else layout.before_close
-            parts.append(cat(space, literal(b"]")))
-        nexts = [
-            cat(self._lowering.value(expr), self.rule(target, first=False))
-            for expr, target in self._items.moves(at)
-            if emptiness.has_value(expr) and self._items.can_finish(target, emptiness.has_value)
-        ]
-        parts.append(cat(layout.after_open if first else layout.separator, alt(nexts)))
-        return alt(parts)
+    def _rest(self, at: Position) -> Term:
+        return alt((self._close(at), cat(self._lowering.layout.separator, self._next(at))))
+
+    def _close(self, at: Position) -> Term:
+        if not self._items.complete(at):
+            return EMPTY
+        return cat(self._lowering.layout.before_close, literal(b"]"))
+
+    def _next(self, at: Position) -> Term:
+        """The next item, and what follows it."""
+        ways = []
+        for move in self._items.moves(at, self._has_value):
+            if self._has_value(move.expr) and self._items.can_finish(move.after, self._has_value):
+                if move.captured:
+                    ways.append(self._captured(move))
+                else:
+                    ways.append(cat(self._lowering.value(move.expr), self._after(move.after)))
+        return alt(ways)
+
+    def _captured(self, move: Move) -> Term:
+        """An item that is captured, and what follows it.
+
+        Mostly some other item can follow whatever this one is, so that the comma need not wait for
+        its value.
+        """
+        item = self._lowering.value(move.expr)
+        if move.after.used:
+            used = [self._exclusion.spell(value) for value in move.after.used]
+            item = intersect((item, complement(alt(used))))
+        meaning, layout = self._lowering.meaning, self._lowering.layout
+        goes_on = self._items.goes_on(move, self._has_value)
+
+        def follow(text: bytes) -> Term:
+            value = meaning.value(text.decode())
+            at = move.with_value(value)
+            return self._next(at) if goes_on else self._rest(at)
+
+        if not goes_on:
+            return self._lowering.capture(item, follow)
+        return self._lowering.capture(
+            item, follow, before=layout.separator, instead=self._close(move.after)
+        )

@@ -15,7 +15,6 @@ from dataclasses import replace
 from itertools import combinations
 
 from constrain.errors import GrammarError
-from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.assertions import Assertions
 from constrain.frontends.json_schema.branches import Branches
 from constrain.frontends.json_schema.constants import (
@@ -26,11 +25,10 @@ from constrain.frontends.json_schema.constants import (
 )
 from constrain.frontends.json_schema.evaluated import KINDS, Evaluation, Kind
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite
-from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.members import Members
 from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.plain_sight import PlainSight
-from constrain.frontends.json_schema.read import JSON
+from constrain.frontends.json_schema.read import JSON, parse_json
 from constrain.frontends.json_schema.refs import NEGATING, Node, Source
 from constrain.frontends.json_schema.same import canonical_nodes
 from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
@@ -159,9 +157,14 @@ class Meaning:
             self._members[shape] = found
         return found
 
-    def items(self, shape: ArrayShape) -> Items:
-        """The items of an array shape with counters, or with distinct items."""
-        return Items(shape, self.table, self.values_of, self.limits)
+    def value(self, text: str) -> Frozen:
+        """The value of a JSON text, frozen.
+
+        Raises:
+            LimitExceededError: It is nested deeper than the limits allow.
+            UnsupportedFeatureError: A number in it has too many digits.
+        """
+        return self._frozen.freeze(parse_json(text, self.limits), "#")
 
     def values_of(self, expr: Expr) -> Sequence[Frozen] | None:
         """All values of an expression, if they are scalars and at most 64; else None."""

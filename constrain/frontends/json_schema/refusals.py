@@ -1,29 +1,48 @@
-"""What the shapes can say and the terms cannot yet, refused by name: distinct items of many values."""
+"""What the shapes can say and the terms cannot, refused by name.
+
+Different items, or two equal ones, are refused where it cannot be told how many values an item can
+have, and a certain number of different ones must be there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.array import ArrayShape
+from constrain.frontends.json_schema.expr import Expr
+from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.meaning import Meaning
+from constrain.frontends.json_schema.refs import NEGATING
 
 __all__ = ["refuse_array"]
 
 
-def refuse_array(shape: ArrayShape, meaning: Meaning) -> None:
-    """Raise if distinct items cannot be honoured.
+def refuse_array(
+    shape: ArrayShape, items: Items, meaning: Meaning, has_value: Callable[[Expr], bool]
+) -> None:
+    """Raise if it cannot be told whether enough items can be compared as the shape says.
+
+    Args:
+        shape: The shape.
+        items: Its items.
+        meaning: For the place.
+        has_value: Whether an expression has a value.
 
     Raises:
-        UnsupportedFeatureError: They cannot.
+        UnsupportedFeatureError: It cannot.
     """
-    if shape.distinct is None:
+    if shape.distinct is None or items.is_exact(has_value):
         return
-    exprs = list(shape.prefix)
-    if shape.hi is None or shape.hi > len(exprs):
-        exprs.append(shape.rest)
-    if shape.distinct and not any(meaning.values_of(expr) is None for expr in exprs):
-        return
+    if shape.distinct:
+        raise UnsupportedFeatureError(
+            f"'uniqueItems' where {max(shape.lo, 1)} different items must be there: the values of "
+            "an item are too many to list, and perhaps too few for that",
+            pointer=meaning.first_use("uniqueItems"),
+            hint="lower `minItems`, or list the values with `enum`",
+        )
     raise UnsupportedFeatureError(
-        "'uniqueItems' is supported only for items with at most 64 possible values",
-        pointer=meaning.first_use("uniqueItems"),
-        hint="leave it out and check the result, or list the values with `enum`",
+        "two equal items beside counted ones (`contains`)",
+        pointer=meaning.first_use(*NEGATING),
+        hint="leave 'uniqueItems' out of the negated subschema",
     )

@@ -68,8 +68,28 @@ class Texts:
             b = rng.choice(liked if liked and rng.random() < 0.9 else allowed)
             out += bytes((b,))
             state = self.store.advance(state, bytes((b,)))
+        for _ in range(8):
+            end = self._closed(state, rng)
+            if end is not None:
+                return out + end
         end = self.shortest_end(state)
         return None if end is None else out + end
+
+    def _closed(self, state: int, rng: random.Random) -> bytes | None:
+        """A way to complete `state` that closes what it can, None if that is not enough."""
+        out = b""
+        while not self.store.nullable(state):
+            if len(out) > 200:
+                return None
+            allowed = self.store.next_bytes(state)
+            assert allowed, "dead end: nothing can complete the text"
+            # In a string nearly everything is allowed, and only the quote closes it.
+            closers = [b for b in (b'"' if ord("z") in allowed else b'}]",') if b in allowed]
+            liked = closers[:1] if rng.random() < 0.9 else []
+            b = rng.choice(liked or [b for b in allowed if b in FAVOURITES] or list(allowed))
+            out += bytes((b,))
+            state = self.store.advance(state, bytes((b,)))
+        return out
 
 
 def _path(came_from: dict[int, tuple[int, int]], start: int, end: int) -> bytes:
