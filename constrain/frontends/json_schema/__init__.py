@@ -20,7 +20,8 @@ Read in this order:
 what comes in: `read` (text and Python data), `keywords` (the support table), `hints`,
 `vocabularies`, `resources` (documents), `scope`, `refs` (nodes and references), `same`, `uses`;
 what becomes of it: `report`, `openapi` (a dialect in terms of the others), `relax` (what may be
-dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`, `shapes`;
+dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`,
+`conjunction`, `shapes`;
 what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);

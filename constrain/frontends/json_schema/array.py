@@ -9,13 +9,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, implies
 
-__all__ = ["ANY_ARRAY", "ArrayCounter", "ArrayShape", "complement", "fixed", "intersect", "tidy"]
+__all__ = [
+    "ANY_ARRAY",
+    "ArrayCounter",
+    "ArrayShape",
+    "Arrays",
+    "complement",
+    "fixed",
+    "intersect",
+    "tidy",
+]
 
 
 class ArrayCounter(NamedTuple):
@@ -53,6 +62,9 @@ class ArrayShape:
 
 
 ANY_ARRAY: Final = ArrayShape()
+
+JOIN: Final = 10
+"""Comparisons of two shapes that cost what making one does."""
 
 
 def fixed(items: Iterable[Expr]) -> ArrayShape:
@@ -162,3 +174,85 @@ def tidy(shape: ArrayShape, table: Exprs) -> ArrayShape | None:
         prefix.pop()
     distinct = None if shape.distinct and hi is not None and hi <= 1 else shape.distinct
     return ArrayShape(tuple(prefix), rest, lo, hi, frozenset(counters), distinct)
+
+
+class Arrays:
+    """What `conjunction` does with arrays.
+
+    Args:
+        table: The expressions.
+        charge: Counts comparisons.
+    """
+
+    whole = ANY_ARRAY
+
+    def __init__(self, table: Exprs, charge: Callable[[int], None]) -> None:
+        self._table = table
+        self.charge = charge
+
+    def both(self, a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
+        """Arrays in both."""
+        self.charge(JOIN)
+        return intersect(a, b, self._table)
+
+    def seen(self, shape: ArrayShape) -> SeenArray:
+        """A shape, prepared for many comparisons."""
+        return SeenArray(shape)
+
+    def loosened(self, union: Sequence[ArrayShape]) -> Sequence[ArrayShape]:
+        """The same union."""
+        return union
+
+    def news(
+        self, before: ArrayShape, part: ArrayShape, after: ArrayShape
+    ) -> frozenset[Hashable] | None:
+        """None: see `topics`."""
+        return None
+
+    def topics(self, shape: ArrayShape) -> frozenset[Hashable] | None:
+        """None: nearly all that a shape can say of arrays has to do with their length."""
+        return None
+
+    def absorb(self, shapes: Iterable[ArrayShape]) -> tuple[ArrayShape, ...]:
+        """A union without members that are plainly inside another one."""
+        kept: list[SeenArray] = []
+        for shape in dict.fromkeys(shapes):
+            seen = self.seen(shape)
+            self.charge(len(kept))
+            if not any(seen.is_inside(other.shape) for other in kept):
+                kept = [other for other in kept if not other.is_inside(shape)]
+                kept.append(seen)
+        return tuple([seen.shape for seen in kept])
+
+
+@dataclass(frozen=True, slots=True)
+class SeenArray:
+    """A shape, prepared for many comparisons."""
+
+    shape: ArrayShape
+
+    def is_inside(self, other: ArrayShape) -> bool:
+        """Whether it is plain that every array of the shape is in `other`."""
+        shape = self.shape
+        if shape.lo < other.lo or not other.counters <= shape.counters:
+            return False
+        if other.hi is not None and (shape.hi is None or shape.hi > other.hi):
+            return False
+        if other.distinct is not None and shape.distinct != other.distinct:
+            return False
+        length = max(len(shape.prefix), len(other.prefix))
+        if shape.hi is not None:
+            length = min(length, shape.hi)
+            if shape.hi > length and not implies(shape.rest, other.rest):
+                return False
+        elif not implies(shape.rest, other.rest):
+            return False
+        return all(implies(shape.item(i), other.item(i)) for i in range(length))
+
+    def excludes(self, other: ArrayShape) -> bool:
+        """Whether it is plain that no array of the shape is in `other`."""
+        shape = self.shape
+        lo = max(shape.lo, other.lo)
+        if (shape.hi is not None and shape.hi < lo) or (other.hi is not None and other.hi < lo):
+            return True
+        return None not in (shape.distinct, other.distinct) and shape.distinct != other.distinct

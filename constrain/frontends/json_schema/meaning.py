@@ -65,7 +65,7 @@ class Meaning:
         self._node_exprs: dict[Node, Expr] = {}
         self._leaves: dict[Hashable, Node] = {}
         self._canonical = canonical_nodes(source, self._frozen) if source.combines else {}
-        self._sight = PlainSight(self.shapes)
+        self._sight = PlainSight(self.shapes, self.table, self.strings)
         self._assertions = Assertions(
             self.table, self.strings, self._below, limits, asserts_formats=asserts_formats
         )
@@ -322,12 +322,12 @@ class Meaning:
         within = [self._both(values, branch) for branch in branches]
         overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
         for i, j in combinations(range(len(within)), 2):
-            if not self._sight.is_empty(self._both(within[i], within[j])):
+            if not self._sets.apart(within[i], within[j]) and not self._sight.is_empty(
+                self._both(within[i], within[j])
+            ):
                 overlapping[i].append(j)
                 overlapping[j].append(i)
-        alone = []
-        for i, branch in enumerate(within):
-            for j in overlapping[i]:
-                branch = self._sets.without(branch, branches[j])
-            alone.append(branch)
-        return self._sets.any_of(alone)
+        return self._sets.any_of(
+            self._sets.without(branch, *[branches[j] for j in overlapping[i]])
+            for i, branch in enumerate(within)
+        )

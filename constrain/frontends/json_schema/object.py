@@ -14,23 +14,31 @@ by all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite, implies
 from constrain.frontends.json_schema.string import StringSets, StringShape, contains_plainly
+from constrain.frontends.json_schema.values import Frozen
 
 __all__ = [
     "ANY_OBJECT",
     "KeySet",
     "ObjectShape",
+    "Objects",
     "absorb",
     "complement",
     "intersect",
     "tidy",
     "value_of",
 ]
+
+JOIN: Final = 10
+"""Comparisons of two shapes that cost what making one does."""
+
+_MOST_TOPICS: Final = 64
+"""Values under one key that are told apart when a shape says something new."""
 
 KeySet = tuple[StringShape, ...]
 """A union of string shapes, none of them empty."""
@@ -204,30 +212,204 @@ def _settle_needs(
     return needs
 
 
-def _covers(a: ObjectShape, b: ObjectShape) -> bool:
-    """Whether it is plain that every object in `b` is in `a`."""
-    if not a.some <= b.some or not a.needs <= b.needs:
-        return False
-    if not set(a.required) <= set(b.required):
-        return False
-    if a.lo > max(b.lo, len(b.required)):
-        return False
-    if a.hi is not None and (b.hi is None or b.hi > a.hi):
-        return False
-    rules = dict(b.rules)
-    return all(implies(b.named.get(key, TRUE), expr) for key, expr in a.named.items()) and all(
-        implies(rules.get(keys, TRUE), expr) for keys, expr in a.rules
-    )
+def _left_out(old: Expr, new: Expr) -> frozenset[Frozen] | None:
+    """Single values that are in `old` and not in `new`, if that is the whole difference."""
+    outside, others = _parted(new)
+    before, others_before = _parted(old)
+    return outside - before if others == others_before else None
 
 
-def absorb(shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
-    """A union without members that are plainly inside another one."""
-    kept: list[ObjectShape] = []
-    for shape in {s.same_as(): s for s in shapes}.values():
-        if not any(_covers(other, shape) for other in kept):
-            kept = [other for other in kept if not _covers(shape, other)]
-            kept.append(shape)
-    return tuple(kept)
+def _parted(expr: Expr) -> tuple[frozenset[Frozen], frozenset[Expr]]:
+    """An expression as "none of these values, and all of these expressions"."""
+    parts = expr.parts if expr.op == "and" else () if expr is TRUE else (expr,)
+    outside = [p.node.values for p in parts if p.op == "not" and isinstance(p.node, Finite)]
+    others = [p for p in parts if p.op != "not" or not isinstance(p.node, Finite)]
+    return frozenset().union(*outside), frozenset(others)
+
+
+def _has_more(shape: ObjectShape) -> bool:
+    """Whether it says anything but what certain keys have as values, and that they are there."""
+    return bool(shape.rules or shape.some or shape.needs or shape.lo or shape.hi is not None)
+
+
+class Objects:
+    """What `conjunction` does with objects.
+
+    Args:
+        table: The expressions.
+        strings: The string sets.
+        charge: Counts comparisons.
+    """
+
+    whole = ANY_OBJECT
+
+    def __init__(self, table: Exprs, strings: StringSets, charge: Callable[[int], None]) -> None:
+        self._table = table
+        self.strings = strings
+        self.charge = charge
+
+    def both(self, a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
+        """Objects in both."""
+        self.charge(JOIN)
+        return intersect(a, b, self._table)
+
+    def seen(self, shape: ObjectShape) -> SeenObject:
+        """A shape, prepared for many comparisons."""
+        return SeenObject(shape, self.strings)
+
+    def loosened(self, union: Sequence[ObjectShape]) -> Sequence[ObjectShape]:
+        """The same union in wider shapes: beside "no member k", k need not be required."""
+        absent = set()
+        for shape in union:
+            if len(shape.named) == 1 and not shape.required and not _has_more(shape):
+                absent |= {key for key, expr in shape.named.items() if expr is FALSE}
+        if absent.isdisjoint([key for shape in union for key in shape.required]):
+            return union
+        return [
+            replace(shape, required=tuple([k for k in shape.required if k not in absent]))
+            for shape in union
+        ]
+
+    def topics(self, shape: ObjectShape) -> frozenset[Hashable] | None:
+        """Its keys, and the values that it tells apart under them."""
+        if _has_more(shape):
+            return None
+        found: set[Hashable] = {*shape.named, *shape.required}
+        for key, expr in shape.named.items():
+            if isinstance(expr.node, Finite) and len(expr.node.values) <= _MOST_TOPICS:
+                found.update([(key, value) for value in expr.node.values])
+        return frozenset(found)
+
+    def news(
+        self, before: ObjectShape, part: ObjectShape, after: ObjectShape
+    ) -> frozenset[Hashable] | None:
+        """The topics on which `after`, which is what is in `before` and `part`, says more.
+
+        That some values are left out, nothing more, only matters to who speaks of those values.
+        """
+        if _has_more(part):
+            return None
+        found: set[Hashable] = {key for key in part.required if key not in before.required}
+        for key in part.named:
+            old, new = before.named.get(key, TRUE), after.named[key]
+            if new is old or key in found:
+                continue
+            left_out = _left_out(old, new)
+            if left_out is not None and len(left_out) <= _MOST_TOPICS:
+                found.update([(key, value) for value in left_out])
+                continue
+            found.add(key)
+        return frozenset(found)
+
+    def absorb(self, shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
+        """A union without members that are plainly inside another one."""
+        return absorb(shapes, self.strings, self.charge)
+
+
+def absorb(
+    shapes: Iterable[ObjectShape],
+    strings: StringSets | None = None,
+    charge: Callable[[int], None] | None = None,
+) -> tuple[ObjectShape, ...]:
+    """A union without members that are plainly inside another one.
+
+    Args:
+        shapes: The members.
+        strings: The string sets, to see which keys a pattern is about.
+        charge: Counts comparisons.
+
+    Cost: shapes are compared only where the key that tells most of them apart allows it.
+    """
+    unique = list({shape.same_as(): shape for shape in shapes}.values())
+    if len(unique) <= 1:
+        return tuple(unique)
+    key = _telling_key(unique)
+    kept: dict[Expr, list[SeenObject]] = {}
+    for shape in unique:
+        seen = SeenObject(shape, strings)
+        value = shape.named.get(key, TRUE)
+        wider = [others for expr, others in kept.items() if implies(value, expr)]
+        if charge is not None:
+            charge(len(kept) // JOIN + sum(map(len, wider)))
+        if any(seen.is_inside(other.shape) for others in wider for other in others):
+            continue
+        for expr in [expr for expr in kept if implies(expr, value)]:
+            if charge is not None:
+                charge(len(kept[expr]))
+            kept[expr] = [other for other in kept[expr] if not other.is_inside(shape)]
+        kept.setdefault(value, []).append(seen)
+    return tuple([seen.shape for others in kept.values() for seen in others])
+
+
+class SeenObject:
+    """A shape, prepared for many comparisons.
+
+    Args:
+        shape: The shape.
+        strings: The string sets, to see which keys a pattern is about.
+    """
+
+    __slots__ = ("_forbidding", "_required", "_rules", "_strings", "shape")
+
+    def __init__(self, shape: ObjectShape, strings: StringSets | None) -> None:
+        self.shape = shape
+        self._strings = strings
+        self._required = frozenset(shape.required)
+        self._rules = dict(shape.rules)
+        self._forbidding = [keys for keys, expr in shape.rules if expr is FALSE]
+
+    def _forbids(self, key: str) -> bool:
+        return self.shape.named.get(key) is FALSE or any(
+            self._has(keys, key) for keys in self._forbidding
+        )
+
+    def _has(self, keys: KeySet, key: str) -> bool:
+        if self._strings is None:
+            return any(contains_plainly(k, key) for k in keys)
+        return any(self._strings.contains(k, key) for k in keys)
+
+    def is_inside(self, other: ObjectShape) -> bool:
+        """Whether it is plain that every object of the shape is in `other`."""
+        shape = self.shape
+        named = shape.named
+        for key, expr in other.named.items():
+            if not implies(named.get(key, TRUE), expr) and not self._forbids(key):
+                return False
+        if not self._required.issuperset(other.required):
+            return False
+        if other.lo > max(shape.lo, len(shape.required)):
+            return False
+        if other.hi is not None and (shape.hi is None or shape.hi > other.hi):
+            return False
+        if not other.some <= shape.some or not other.needs <= shape.needs:
+            return False
+        return all(implies(self._rules.get(keys, TRUE), expr) for keys, expr in other.rules)
+
+    def excludes(self, other: ObjectShape) -> bool:
+        """Whether it is plain that no object of the shape is in `other`."""
+        shape = self.shape
+        for key in other.required:
+            if self._forbids(key):
+                return True
+        for key, expr in other.named.items():
+            if key in self._required or key in other.required:
+                mine = shape.named.get(key, TRUE)
+                if expr is FALSE or implies(mine, expr.dual):
+                    return True
+        for keys, expr in other.rules:
+            if expr is FALSE and any(self._has(keys, key) for key in self._required):
+                return True
+        lo = max(shape.lo, other.lo, len(self._required.union(other.required)))
+        return (shape.hi is not None and lo > shape.hi) or (other.hi is not None and lo > other.hi)
+
+
+def _telling_key(shapes: Sequence[ObjectShape]) -> str:
+    """The key whose values differ most among some shapes."""
+    values: dict[str, set[Expr]] = {}
+    for shape in shapes:
+        for key, expr in shape.named.items():
+            values.setdefault(key, set()).add(expr)
+    return max(values, key=lambda key: len(values[key]), default="")
 
 
 def _single_keys(keys: KeySet) -> list[str] | None:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Final
 
 from constrain.frontends.json_schema.array import ArrayShape
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
-from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
+from constrain.frontends.json_schema.object import ObjectShape, value_of
 from constrain.frontends.json_schema.shapes import ShapeSet
+from constrain.frontends.json_schema.string import StringSets
 
 __all__ = ["PlainSight"]
 
@@ -30,11 +31,18 @@ class PlainSight:
 
     Args:
         shapes: The set of an expression. It may ask this object again; the depth is bounded here.
+        table: The expressions.
+        strings: The string sets.
     """
 
-    def __init__(self, shapes: Callable[[Expr], ShapeSet]) -> None:
+    def __init__(
+        self, shapes: Callable[[Expr], ShapeSet], table: Exprs, strings: StringSets
+    ) -> None:
         self._shapes = shapes
+        self._table = table
+        self._strings = strings
         self._depth = 0
+        self._empty: dict[Expr, tuple[bool, int]] = {}  # seen to be so, and from which depth
 
     def is_empty(self, values: ShapeSet) -> bool:
         """Whether it is plain that no value is in the set. May miss it."""
@@ -46,15 +54,21 @@ class PlainSight:
         return any(self._expr(shape.item(i)) for i in range(min(shape.lo, _MOST_ITEMS)))
 
     def _object(self, shape: ObjectShape) -> bool:
-        return any(self._expr(shape.named.get(key, TRUE)) for key in shape.required)
+        return any(
+            self._expr(value_of(shape, key, self._table, self._strings)) for key in shape.required
+        )
 
     def _expr(self, expr: Expr) -> bool:
         if expr is FALSE or expr.op != "and":
             return expr is FALSE
         if self._depth >= _PROBE_DEPTH:
             return False
-        self._depth += 1
-        try:
-            return self.is_empty(self._shapes(expr))
-        finally:
-            self._depth -= 1
+        found, depth = self._empty.get(expr, (False, _PROBE_DEPTH))
+        if not found and depth > self._depth:
+            self._depth += 1
+            try:
+                found = self.is_empty(self._shapes(expr))
+            finally:
+                self._depth -= 1
+            self._empty[expr] = found, self._depth
+        return found

@@ -1,38 +1,35 @@
 """A set of JSON values as one set for each kind of value, closed under and, or, not.
 
 Kinds do not meet, so every operation goes kind by kind: "not a string" is simply everything but
-strings. Within a kind a set is a union of shapes; "and" multiplies two unions, "not" is the "and"
-of the complements of the members. What multiplies is bounded: every shape made is charged to
+strings. Within a kind a set is a union of shapes; "not" is the "and" of the complements of the
+members. An "and" of unions of arrays or objects is searched for, see `conjunction`; numbers and
+strings are few and are multiplied. What multiplies is bounded: every shape made is charged to
 `max_source_nodes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from constrain.frontends.json_schema import array, number
 from constrain.frontends.json_schema import object as objects
-from constrain.frontends.json_schema.array import ANY_ARRAY, ArrayShape
+from constrain.frontends.json_schema.array import ANY_ARRAY, Arrays, ArrayShape
+from constrain.frontends.json_schema.conjunction import conjunction
 from constrain.frontends.json_schema.expr import Exprs
 from constrain.frontends.json_schema.number import ANY_NUMBER, NumberShape
-from constrain.frontends.json_schema.object import ANY_OBJECT, ObjectShape
+from constrain.frontends.json_schema.object import ANY_OBJECT, JOIN, Objects, ObjectShape
 from constrain.frontends.json_schema.string import ANY_STRING, StringSets, StringShape
 from constrain.limits import Limits
 
 __all__ = ["EVERYTHING", "NOTHING", "ShapeSet", "Shapes"]
 
-_CHARGE: Final = 100
-"""Nodes that one shape counts as: the work on it, compared with a node of a syntax tree."""
-
-_CHEAP_PAIRS: Final = 50
-"""Comparisons of two shapes that cost what making one does."""
+_CHARGE: Final = 10
+"""Nodes that a comparison of two shapes counts as; one that is made is `JOIN` comparisons."""
 
 _MOST_STRING_PAIRS: Final = 8
 """Pairs of string shapes that are multiplied out."""
-
-_Shape = TypeVar("_Shape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +72,24 @@ class Shapes:
         self._strings = strings
         self._limits = limits
         self._charged = 0
+        self._arrays = Arrays(table, self._charge)
+        self._objects = Objects(table, strings, self._charge)
+        self._array_complements: dict[ArrayShape, list[ArrayShape]] = {}
+        self._object_complements: dict[ObjectShape, list[ObjectShape]] = {}
 
     def all_of(self, sets: Iterable[ShapeSet]) -> ShapeSet:
         """Values in every set."""
-        result = EVERYTHING
-        for each in sets:
-            result = self._both(result, each)
-        return result
+        members = [each for each in sets if each is not EVERYTHING]
+        if len(members) <= 1:
+            return members[0] if members else EVERYTHING
+        return ShapeSet(
+            all(m.null for m in members),
+            frozenset.intersection(*[m.booleans for m in members]),
+            self._all_numbers([m.numbers for m in members]),
+            self._all_strings([m.strings for m in members]),
+            self._all_arrays([m.arrays for m in members]),
+            self._all_objects([m.objects for m in members]),
+        )
 
     def any_of(self, sets: Iterable[ShapeSet]) -> ShapeSet:
         """Values in some set."""
@@ -93,133 +101,102 @@ class Shapes:
             frozenset().union(*[m.booleans for m in members]),
             number.union([s for m in members for s in m.numbers]),
             self._strings.union([s for m in members for s in m.strings]),
-            _arrays([s for m in members for s in m.arrays]),
-            self._tidy_objects([s for m in members for s in m.objects]),
+            self._any_arrays([s for m in members for s in m.arrays]),
+            self._any_objects([s for m in members for s in m.objects]),
         )
 
     def complement(self, values: ShapeSet) -> ShapeSet:
         """Values outside the set."""
         return self.without(EVERYTHING, values)
 
-    def without(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
-        """Values in `a` and not in `b`. What `a` rules out is gone before anything multiplies."""
-        table, strings = self._table, self._strings
-        numbers = self._outside(
-            a.numbers, b.numbers, ANY_NUMBER, number.complement, self._both_numbers, number.union
-        )
-        texts = self._outside(
-            strings.collapse(a.strings),
-            strings.collapse(b.strings),
-            ANY_STRING,
-            strings.complement,
-            self._both_strings,
-            strings.union,
-        )
-        arrays = self._outside(
-            a.arrays,
-            b.arrays,
-            ANY_ARRAY,
-            lambda shape: array.complement(shape, table),
-            self._both_arrays,
-            _arrays,
-        )
-        members = self._outside(
-            a.objects,
-            b.objects,
-            ANY_OBJECT,
-            lambda shape: objects.complement(shape, table),
-            self._both_objects,
-            self._tidy_objects,
-        )
+    def without(self, values: ShapeSet, *others: ShapeSet) -> ShapeSet:
+        """Values of the first set that are in none of the others."""
+        strings = self._strings
+        numbers, texts = values.numbers, strings.collapse(values.strings)
+        for other in others:
+            for shape in other.numbers:
+                numbers = self._all_numbers([numbers, number.complement(shape)])
+            for text in strings.collapse(other.strings):
+                # Not asked if nothing is left: it may have no complement.
+                texts = self._all_strings([texts, strings.complement(text)]) if texts else texts
         return ShapeSet(
-            a.null and not b.null,
-            a.booleans - b.booleans,
+            values.null and not any(other.null for other in others),
+            values.booleans.difference(*[other.booleans for other in others]),
             tuple(numbers),
             tuple(texts),
-            tuple(arrays),
-            tuple(members),
+            self._all_arrays(
+                [values.arrays, *[self._not_array(s) for other in others for s in other.arrays]]
+            ),
+            self._all_objects(
+                [values.objects, *[self._not_object(s) for other in others for s in other.objects]]
+            ),
         )
 
-    def _both(self, a: ShapeSet, b: ShapeSet) -> ShapeSet:
-        if a is EVERYTHING or b is EVERYTHING:
-            return b if a is EVERYTHING else a
-        return ShapeSet(
-            a.null and b.null,
-            a.booleans & b.booleans,
-            number.union(self._product(a.numbers, b.numbers, ANY_NUMBER, self._both_numbers)),
-            self._strings.union(self._product_of_strings(a.strings, b.strings)),
-            _arrays(self._product(a.arrays, b.arrays, ANY_ARRAY, self._both_arrays)),
-            self._tidy_objects(self._product(a.objects, b.objects, ANY_OBJECT, self._both_objects)),
+    def apart(self, a: ShapeSet, b: ShapeSet) -> bool:
+        """Whether it is plain that no value is in both sets, without making what is in both."""
+        if (a.null and b.null) or not a.booleans.isdisjoint(b.booleans):
+            return False
+        if (a.numbers and b.numbers) or (a.strings and b.strings):
+            return False
+        self._charge(len(a.objects) * len(b.objects) + len(a.arrays) * len(b.arrays))
+        arrays = [self._arrays.seen(s) for s in a.arrays]
+        objects = [self._objects.seen(s) for s in a.objects]
+        return all(seen.excludes(s) for seen in arrays for s in b.arrays) and all(
+            seen.excludes(s) for seen in objects for s in b.objects
         )
 
-    def _product_of_strings(
-        self, a: tuple[StringShape, ...], b: tuple[StringShape, ...]
-    ) -> list[StringShape]:
-        """As `_product`; large unions first become one language each, so nothing multiplies."""
-        if len(a) > 1 and len(b) > 1 and len(a) * len(b) > _MOST_STRING_PAIRS:
-            a, b = self._strings.collapse(a), self._strings.collapse(b)
-        return self._product(a, b, ANY_STRING, self._both_strings)
-
-    def _product(
-        self,
-        a: Iterable[_Shape],
-        b: Iterable[_Shape],
-        whole: _Shape,
-        both: Callable[[_Shape, _Shape], _Shape | None],
-    ) -> list[_Shape]:
-        """Every member of one union with every member of the other."""
-        left, right = list(a), list(b)
-        if right == [whole]:
-            return left
-        if left == [whole]:
-            return right
-        self._charge(len(left) * len(right))
-        made = [both(x, y) for x in left for y in right]
-        return [shape for shape in made if shape is not None]
-
-    def _outside(
-        self,
-        start: Iterable[_Shape],
-        members: Iterable[_Shape],
-        whole: _Shape,
-        complement: Callable[[_Shape], list[_Shape]],
-        both: Callable[[_Shape, _Shape], _Shape | None],
-        tidy: Callable[[Iterable[_Shape]], Iterable[_Shape]],
-    ) -> list[_Shape]:
-        """The union `start` without the union `members`."""
-        result = list(start)
-        for member in members:
-            if not result:
-                break
-            result = list(tidy(self._product(result, complement(member), whole, both)))
+    def _all_numbers(self, unions: Iterable[Iterable[NumberShape]]) -> tuple[NumberShape, ...]:
+        result: tuple[NumberShape, ...] = (ANY_NUMBER,)
+        for union in unions:
+            members = list(union)
+            if members == [ANY_NUMBER]:
+                continue
+            self._charge(JOIN * len(result) * len(members))
+            result = number.union([number.intersect(x, y) for x in result for y in members])
         return result
 
-    def _both_numbers(self, a: NumberShape, b: NumberShape) -> NumberShape | None:
-        both = number.intersect(a, b)
-        return None if number.is_empty(both) else both
+    def _all_strings(self, unions: Iterable[Iterable[StringShape]]) -> tuple[StringShape, ...]:
+        """Large unions first become one language each, so nothing multiplies."""
+        strings = self._strings
+        result: tuple[StringShape, ...] = (ANY_STRING,)
+        for union in unions:
+            members = tuple(union)
+            if members == (ANY_STRING,):
+                continue
+            if result == (ANY_STRING,):
+                result = members
+                continue
+            if min(len(result), len(members)) > 1:
+                if len(result) * len(members) > _MOST_STRING_PAIRS:
+                    result, members = strings.collapse(result), strings.collapse(members)
+            self._charge(JOIN * len(result) * len(members))
+            result = strings.union([strings.intersect(x, y) for x in result for y in members])
+        return result
 
-    def _both_strings(self, a: StringShape, b: StringShape) -> StringShape | None:
-        both = self._strings.intersect(a, b)
-        return None if self._strings.is_empty(both) else both
+    def _all_arrays(self, unions: Iterable[Sequence[ArrayShape]]) -> tuple[ArrayShape, ...]:
+        return self._any_arrays(conjunction(unions, self._arrays))
 
-    def _both_arrays(self, a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
-        return array.intersect(a, b, self._table)
+    def _all_objects(self, unions: Iterable[Sequence[ObjectShape]]) -> tuple[ObjectShape, ...]:
+        return self._any_objects(conjunction(unions, self._objects))
 
-    def _both_objects(self, a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
-        return objects.intersect(a, b, self._table)
+    def _any_arrays(self, shapes: Sequence[ArrayShape]) -> tuple[ArrayShape, ...]:
+        return (ANY_ARRAY,) if ANY_ARRAY in shapes else self._arrays.absorb(shapes)
 
-    def _tidy_objects(self, shapes: Iterable[ObjectShape]) -> tuple[ObjectShape, ...]:
-        kept = list(shapes)
-        if ANY_OBJECT in kept:
-            return (ANY_OBJECT,)
-        self._charge(len(kept) * len(kept) // _CHEAP_PAIRS)
-        return tuple(kept) if len(kept) <= 1 else objects.absorb(kept)
+    def _any_objects(self, shapes: Sequence[ObjectShape]) -> tuple[ObjectShape, ...]:
+        return (ANY_OBJECT,) if ANY_OBJECT in shapes else self._objects.absorb(shapes)
 
-    def _charge(self, count: int) -> None:
-        self._charged += count * _CHARGE
+    def _not_array(self, shape: ArrayShape) -> list[ArrayShape]:
+        found = self._array_complements.get(shape)
+        if found is None:
+            found = self._array_complements[shape] = array.complement(shape, self._table)
+        return found
+
+    def _not_object(self, shape: ObjectShape) -> list[ObjectShape]:
+        found = self._object_complements.get(shape)
+        if found is None:
+            found = self._object_complements[shape] = objects.complement(shape, self._table)
+        return found
+
+    def _charge(self, comparisons: int) -> None:
+        self._charged += comparisons * _CHARGE
         self._limits.check("max_source_nodes", self._charged, "the combinations of a schema")
-
-
-def _arrays(shapes: Iterable[ArrayShape]) -> tuple[ArrayShape, ...]:
-    kept = dict.fromkeys(shapes)
-    return (ANY_ARRAY,) if ANY_ARRAY in kept else tuple(kept)
