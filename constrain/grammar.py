@@ -221,7 +221,9 @@ class Grammar:
     def report(self) -> tuple[KeywordUse, ...]:
         """What is done with each keyword that can be reached of a JSON Schema, else empty.
 
-        A grammar from pydantic reports on the schema that its type became.
+        Each has the JSON pointer of its schema, its name, `use` ("enforced", "annotation" or
+        "relaxed") and a `reason` where it is not enforced and that is not plain. A grammar from
+        pydantic reports on the schema that its type became.
 
         Cost: one pass over the schema.
         """
