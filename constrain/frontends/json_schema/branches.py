@@ -325,8 +325,10 @@ class Branches:
         named: dict[str, Expr] = {}
         rules: list[tuple[KeySet, Expr]] = []
         left: list[_Members] = []
+        branches = {id(other): other for clause in clauses for other in clause.where}
+        apart = {key: _apart(shape, other, self._table) for key, other in branches.items()}
         for rule, where in clauses:
-            possible = [other for other in where if not _apart(shape, other, self._table)]
+            possible = [other for other in where if not apart[id(other)]]
             if possible:
                 left.append(_Members(rule, possible))
             else:
@@ -417,7 +419,7 @@ def _wants_item(branch: Branch) -> bool:
 def _apart(a: ObjectShape, b: ObjectShape, table: Exprs) -> bool:
     """Whether it is plain that no object is in both: a key that must be there has no value."""
     return any(
-        table.all_of((a.named.get(key, TRUE), b.named.get(key, TRUE))) is FALSE
+        key in a.named and key in b.named and table.all_of((a.named[key], b.named[key])) is FALSE
         for key in (*a.required, *b.required)
     )
 

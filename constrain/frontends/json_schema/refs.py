@@ -165,6 +165,8 @@ class Source:
         """
         if above is None:
             return self.nodes[0]
+        if not self._scoped:
+            return self._by_id[id(schema)]
         return self._by_id[self._key(schema, self._scope_below(above, schema))]
 
     def graft(self, above: Node, schema: dict[str, JSON], pointer: str) -> dict[str, JSON]:
@@ -200,7 +202,7 @@ class Source:
         return (id(schema), scope) if scope else id(schema)
 
     def _add(self, node: Node) -> None:
-        self._by_id[self._key(node.schema, node.scope)] = node
+        self._by_id[self._key(node.schema, node.scope) if node.scope else id(node.schema)] = node
         self.nodes.append(node)
         self._limits.check("max_source_nodes", len(self.nodes), "a schema")
 
@@ -257,8 +259,8 @@ class Source:
             children = [(base, value)]
         for pointer, child in children:
             if isinstance(child, dict):
-                scope = self._scope_below(node, child)
-                found = self._by_id.get(self._key(child, scope))
+                scope = self._scope_below(node, child) if self._scoped else NO_SCOPE
+                found = self._by_id.get(self._key(child, scope) if scope else id(child))
                 if found is None:
                     dialect = self._inner_dialect(child, node.dialect, pointer)
                     found = Node(child, pointer, dialect, node, scope)
@@ -269,9 +271,7 @@ class Source:
                     node.on_keys.append(found)
 
     def _scope_below(self, node: Node, schema: dict[str, JSON]) -> Scope:
-        """The scope of a subschema of a node."""
-        if not self._scoped:
-            return NO_SCOPE
+        """The scope of a subschema of a node, where scopes are followed."""
         place = self._documents.place(schema)
         return node.scope if place is None else enter(node.scope, place.resource)
 
