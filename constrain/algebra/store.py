@@ -238,13 +238,13 @@ class TermStore:
 
     def is_bytewise(self, state: StateId) -> bool:
         """Whether a state captures a text: its row then tells only what `walk` says it tells."""
-        return bool(self.arena[lay.NODE * state + lay.FLAGS] & lay.BYTEWISE)
+        return bool(self._flags(state) & lay.BYTEWISE)
 
     # States
 
     def nullable(self, state: StateId) -> bool:
         """Whether the text so far is a sentence."""
-        return bool(self.arena[lay.NODE * state + lay.FLAGS] & lay.NULLABLE)
+        return bool(self._flags(state) & lay.NULLABLE)
 
     def advance(self, state: StateId, data: bytes) -> StateId:
         """The state after `data`, or DEAD if no sentence begins so.
@@ -284,23 +284,37 @@ class TermStore:
         """Which bytes may come next, ascending; none from a dead state."""
         if self.is_empty(state):
             return b""
-        return np.flatnonzero(self._targets(state) != DEAD).astype(np.uint8).tobytes()
+        blurred = self.blur(state)
+        if self._flags(blurred) & (lay.OPEN | lay.UNSURE):
+            classes, targets = np.arange(256), np.full(256, -1, np.int32)
+        else:
+            classes, targets = self._row(blurred)
+        untold = [t < 0 or bool(self._flags(t) & lay.UNSURE) for t in targets.tolist()]
+        alive = targets != DEAD
+        return bytes(
+            [
+                byte
+                for byte, c in enumerate(classes.tolist())
+                if (self.advance(state, bytes((byte,))) != DEAD if untold[c] else alive[c])
+            ]
+        )
 
     def successors(self, state: StateId) -> dict[StateId, int]:
-        """The live states one byte after a state, each with the number of bytes that lead there."""
+        """The live states one byte after a state, each with the number of bytes that lead there.
+
+        Only for states that capture nothing: elsewhere every byte leads to a state of its own.
+        """
+        assert not self.is_bytewise(state), "a state that captures has no classes of bytes"
         if self.is_empty(state):
             return {}
-        after, num_bytes = np.unique(self._targets(state), return_counts=True)
+        classes, targets = self._row(state)
+        after, num_bytes = np.unique(targets[classes], return_counts=True)
         found = dict(zip(map(StateId, after.tolist()), num_bytes.tolist(), strict=True))
         found.pop(DEAD, None)
         return found
 
-    def _targets(self, state: StateId) -> Int32Array:
-        """The state after each byte."""
-        if self.is_bytewise(state):
-            return np.array([self.advance(state, bytes((b,))) for b in range(256)], np.int32)
-        classes, targets = self._row(state)
-        return targets[classes]
+    def _flags(self, state: int) -> int:
+        return int(self.arena[lay.NODE * state + lay.FLAGS])
 
     def _row(self, state: StateId) -> tuple[Int32Array, Int32Array]:
         """The class of each byte, and the state after each class; made now if it is not there."""
