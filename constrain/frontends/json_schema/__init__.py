@@ -24,10 +24,10 @@ dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`,
 `conjunction`, `shapes`;
 what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
 `meaning`, `plain_sight`;
-what there is: `members` and `items` (step by step), `emptiness`, `explain` (why there is nothing);
+what there is: `members` and `items` (step by step), `counts`, `emptiness`, `explain` (why nothing);
 texts: `style`, `text`, `tries`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
-`lower`, `lower_array`, `lower_object`; and what they cannot say: `refusals`, `audit`. `compile` is
-the whole way.
+`lower`, `lower_array`, `lower_object`, `exclusion`; and what they cannot say: `refusals`, `late`,
+`audit`. `compile` is the whole way.
 """
 
 from __future__ import annotations

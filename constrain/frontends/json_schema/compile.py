@@ -11,6 +11,7 @@ from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.explain import unsatisfiable
 from constrain.frontends.json_schema.keywords import DIALECTS
+from constrain.frontends.json_schema.late import may_refuse_late
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.openapi import rewrite_openapi
@@ -124,7 +125,7 @@ def _term(
             return not Emptiness(other).has_value(other.expr(root)), other.num_sets
 
         raise unsatisfiable(source, look)
-    if needs_audit(source):
+    if needs_audit(source) or may_refuse_late(source):
         audit(expr, meaning, emptiness)
     return Lowering(meaning, emptiness, style).text(expr)
 

@@ -176,9 +176,9 @@ class Meaning:
         """Where a complement came from, for messages."""
         if isinstance(expr.node, Node):
             for name in expr.node.names:
-                if name in NEGATING:
+                if name in NEGATING or name == "propertyNames":
                     return expr.node.at(name)
-        return self.first_use(*NEGATING)
+        return self.first_use(*NEGATING, "propertyNames")
 
     def first_use(self, *keywords: str) -> str:
         """The pointer of the first of some keywords, for messages; the root if there is none."""

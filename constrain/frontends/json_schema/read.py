@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from constrain.errors import SchemaError, UnsupportedFeatureError
 from constrain.limits import Limits
 
-__all__ = ["JSON", "escape_pointer", "exact", "parse_json", "read_schema"]
+__all__ = ["JSON", "escape_pointer", "exact", "is_too_long", "parse_json", "read_schema"]
 
 JSON: TypeAlias = Any
 """None, bool, int, Decimal, str, list of JSON, dict from str to JSON."""
@@ -91,15 +91,20 @@ def exact(value: int | Decimal | float, pointer: str) -> Fraction:
     """
     if isinstance(value, float):
         value = Decimal(repr(value))
-    if isinstance(value, Decimal):
-        digits = abs(value.adjusted()) + len(value.as_tuple().digits)
-    else:
-        digits = value.bit_length() * 3 // 10
-    if digits > _MAX_DIGITS:
+    if is_too_long(value):
         raise UnsupportedFeatureError(
             f"a number with more than {_MAX_DIGITS:,} digits when written out", pointer=pointer
         )
     return Fraction(value)
+
+
+def is_too_long(value: int | Decimal) -> bool:
+    """Whether `exact` refuses a number."""
+    if isinstance(value, Decimal):
+        digits = abs(value.adjusted()) + len(value.as_tuple().digits)
+    else:
+        digits = value.bit_length() * 3 // 10
+    return digits > _MAX_DIGITS
 
 
 def escape_pointer(key: str) -> str:

@@ -165,6 +165,29 @@ def test_the_other_keywords_are_enforced() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"maximum": 10**2000}, "maximum"),
+        ("as text", "multipleOf"),
+        ({"enum": [1, [{"a": 10**2000}]]}, "enum"),
+        ({"propertyNames": {"format": "regex"}}, "propertyNames"),
+        ({"propertyNames": {"anyOf": [{"format": "hostname"}]}}, "propertyNames"),
+    ],
+)
+def test_nothing_is_refused_only_when_a_text_gets_there(schema: Any, place: str) -> None:
+    if isinstance(schema, str):  # a number that only a text has exactly
+        schema = '{"items": {"items": {"multipleOf": 1e-1200}}}'
+    else:
+        schema = {"items": {"items": schema}}
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        from_json_schema(schema)
+    assert caught.value.pointer is not None
+    assert caught.value.pointer.startswith(f"#/items/items/{place}")
+    assert f"#/items/items/{place}" in dropped(schema)
+    assert relaxed(schema).accepts('[[1,{"(":1}]]')
+
+
 def test_many_of_them() -> None:
     schema = {
         "properties": {f"p{i}": {"type": "string", "pattern": rf"(a{i})\1"} for i in range(40)}

@@ -1,0 +1,43 @@
+"""What would be refused only once a text gets there, so that it is looked for when compiling.
+
+Subschemas are looked at when a text reaches them, as most are never reached. Two things that may be
+refused then can be seen in the keywords: numbers that are too long, and keys that `propertyNames`
+takes from a format, as what is left outside of some formats is not known.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from constrain.frontends.json_schema.read import JSON, is_too_long
+from constrain.frontends.json_schema.refs import Node, Source
+
+__all__ = ["may_refuse_late"]
+
+_NUMBERS: Final = frozenset(
+    (
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("const", "enum"),
+    )
+)
+
+
+def may_refuse_late(source: Source) -> bool:
+    """Whether a text may reach a keyword that has to be refused. Cost: one pass over the nodes."""
+    names = {name for node in source.nodes for name in node.names}
+    if "propertyNames" in names and "format" in names:
+        return True
+    return not names.isdisjoint(_NUMBERS) and any(map(_has_long_number, source.nodes))
+
+
+def _has_long_number(node: Node) -> bool:
+    todo: list[JSON] = [node.schema[name] for name in node.names if name in _NUMBERS]
+    for value in todo:
+        if isinstance(value, list):
+            todo += value
+        elif isinstance(value, dict):
+            todo += value.values()
+        elif isinstance(value, (int, Decimal)) and is_too_long(value):
+            return True
+    return False
