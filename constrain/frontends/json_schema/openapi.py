@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import unquote
 
-from constrain.errors import UnsupportedFeatureError
+from constrain.errors import SchemaError, UnsupportedFeatureError
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.report import Report
@@ -47,8 +47,10 @@ def rewrite_openapi(source: Source, report: Report, *, asserts_formats: bool) ->
     Nodes that were rewritten before are left alone.
 
     Raises:
+        SchemaError: The root is a whole OpenAPI document, and no schema of it is named.
         UnsupportedFeatureError: A discriminator selects among schemas some of which have no name.
     """
+    _refuse_document(source.nodes[:1])
     nodes = [node for node in source.nodes if node.dialect.name == OPENAPI]
     if nodes:
         report.fix()
@@ -59,6 +61,17 @@ def rewrite_openapi(source: Source, report: Report, *, asserts_formats: bool) ->
             _select(node, source, report)
         if asserts_formats and node.get("format") in _FORMATS:
             _assert_format(node, source, report)
+
+
+def _refuse_document(root: list[Node]) -> None:
+    """A document has keywords of no schema, so every value would satisfy it."""
+    for node in root:
+        if node.dialect.name == OPENAPI and "openapi" in node.schema and not node.names:
+            raise SchemaError(
+                "this is an OpenAPI document, which is no schema",
+                pointer="#",
+                hint='name the schema: {**document, "$ref": "#/components/schemas/..."}',
+            )
 
 
 def _add_null(node: Node, report: Report) -> None:

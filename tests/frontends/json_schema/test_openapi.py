@@ -361,6 +361,15 @@ class TestDiscriminator:
         assert KeywordUse("#", "discriminator", "annotation", reason) in report
 
 
+def test_a_whole_document_names_its_schema() -> None:
+    document = {"openapi": "3.0.3", "paths": {}, "components": {"schemas": PETS}}
+    with pytest.raises(SchemaError, match="an OpenAPI document") as caught:
+        openapi(document)
+    assert "$ref" in (caught.value.hint or "")
+    texts = openapi({**document, "$ref": "#/components/schemas/Dog"})
+    assert [texts.accepts(t) for t in ('{"barks":true}', "{}")] == [True, False]
+
+
 def test_the_input_is_not_changed() -> None:
     schema = pet(
         {"mapping": {"d": "Dog"}}, properties={"kind": {"type": "string", "nullable": True}}
