@@ -66,7 +66,7 @@ class Exclusion:
         return done[0]
 
     def _string(self, text: str) -> Term:
-        return cat(QUOTE, self._alphabet.spell_run([ord(c) for c in text]), QUOTE)
+        return cat(QUOTE, self._alphabet.spell_text(text), QUOTE)
 
 
 def _array(items: list[Term]) -> Term:

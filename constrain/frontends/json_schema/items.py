@@ -92,7 +92,8 @@ class Items:
     ) -> None:
         self.shape = shape
         self._values_of = values_of
-        self._count = count
+        self._count_values = count
+        self._counted_values: dict[tuple[Expr, int], Count] = {}
         self._ends: set[Position] = set()  # positions known to lead to an end
         self._table = table
         self._limits = limits
@@ -252,6 +253,16 @@ class Items:
         if all(count.least >= needed for count in counts):
             return True
         return len(exprs) == 1 and not self._counters and all(count.exact for count in counts)
+
+    def _count(self, expr: Expr, most: int, has_value: Ask) -> Count:
+        """How many values an expression has, up to `most`; counted anew as `most` doubles."""
+        asked = max(64, 1 << (most - 1).bit_length())
+        found = self._counted_values.get((expr, asked))
+        if found is None:
+            found = self._count_values(expr, asked, has_value)
+            if found.least >= asked:  # else it may be that not all is known yet
+                self._counted_values[expr, asked] = found
+        return Count(min(found.least, most), found.exact or found.least >= most)
 
     def _needed(self) -> int:
         """So many values are enough for any item to differ from all others that must be there."""

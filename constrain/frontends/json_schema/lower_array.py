@@ -24,6 +24,7 @@ from constrain.frontends.json_schema.exclusion import Exclusion
 from constrain.frontends.json_schema.items import Move, Position
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.refusals import refuse_array
+from constrain.frontends.json_schema.values import Frozen
 
 __all__ = ["array_term"]
 
@@ -85,6 +86,7 @@ class _Watched:
         self._exclusion = Exclusion(lowering.alphabet, self._lowering.style)
         self._rules: dict[Position, Rule] = {}
         self._recent: dict[Position, Rule] = {}
+        self._excluded: dict[frozenset[Frozen], Term] = {}
 
     def start(self) -> Term:
         """What follows the bracket."""
@@ -131,14 +133,17 @@ class _Watched:
         """
         item = self._lowering.value(move.expr)
         if move.after.used:
-            used = [self._exclusion.spell(value) for value in move.after.used]
-            item = intersect((item, complement(alt(used))))
+            item = intersect((item, complement(self._spelled(move.after.used))))
         meaning, layout = self._lowering.meaning, self._lowering.layout
         goes_on = self._items.goes_on(move, self._has_value)
 
         def follow(text: bytes) -> Term:
             value = meaning.value(text.decode())
             at = move.with_value(value)
+            if move.after.used:
+                # One more than before: what the others share is read by a store only once.
+                spelled = (self._spelled(move.after.used), self._exclusion.spell(value))
+                self._keep(at.used, alt(spelled))
             return self._next(at) if goes_on else self._rest(at)
 
         if not goes_on:
@@ -146,3 +151,14 @@ class _Watched:
         return self._lowering.capture(
             item, follow, before=layout.separator, instead=self._close(move.after)
         )
+
+    def _spelled(self, used: frozenset[Frozen]) -> Term:
+        """Every text of some values."""
+        found = self._excluded.get(used)
+        return found or self._keep(used, alt([self._exclusion.spell(value) for value in used]))
+
+    def _keep(self, used: frozenset[Frozen], spelled: Term) -> Term:
+        if len(self._excluded) >= _MOST_RECENT:
+            self._excluded.clear()
+        self._excluded[used] = spelled
+        return spelled

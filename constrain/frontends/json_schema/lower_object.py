@@ -269,7 +269,7 @@ class _Members:
 
             def body() -> Term:
                 lowering = self._lowering
-                spelled = lowering.alphabet.spell_run([ord(c) for c in key])
+                spelled = lowering.alphabet.spell_text(key)
                 return cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.value(value))
 
             found = self._lowering.rule(f"member {key!r}", body)

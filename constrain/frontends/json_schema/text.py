@@ -15,6 +15,7 @@ exact over code points is exact over spellings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
@@ -41,6 +42,8 @@ _MUST_ESCAPE: Final = CodepointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 
 _ASCII: Final = CodepointSet.from_ranges([(0, 0x7F)])
 _ESCAPE: Final = literal(b"\\u")
 _Ranges = tuple[tuple[int, int], ...]
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+"""Text that is written as it is in every style."""
 _LOWER_HEX: Final = b"0123456789abcdef"
 
 
@@ -69,6 +72,12 @@ class JSONAlphabet:
         if not self.one_spelling:
             return cat(*[self.spell(CodepointSet.of(p)) for p in run])
         return literal(b"".join([self.only_spelling(p) for p in run]))
+
+    def spell_text(self, text: str) -> Term:
+        """As `spell_run`; at once for the usual text, of which nothing is escaped."""
+        if self.one_spelling and _PLAIN.fullmatch(text):
+            return literal(text.encode())
+        return self.spell_run([ord(c) for c in text])
 
     def only_spelling(self, point: int) -> bytes:
         """The spelling of one code point in style "minimal"."""
