@@ -361,6 +361,122 @@ class TestDiscriminator:
         assert KeywordUse("#", "discriminator", "annotation", reason) in report
 
 
+# By brute force
+
+
+def selects(validator: Any, branches: Any, instance: Any, schema: Any) -> Any:
+    """`oneOf` or `anyOf` as the specification words it, of which `discriminator` may select one."""
+    fits = [validator.evolve(schema=branch).is_valid(instance) for branch in branches]
+    if "discriminator" in schema:
+        said = schema["discriminator"]
+        kind = instance.get(said["propertyName"]) if isinstance(instance, dict) else None
+        refs = [branch["$ref"] for branch in branches]
+        mapping = said.get("mapping", {})
+        to = mapping.get(kind) if isinstance(kind, str) else None
+        if to is None and isinstance(kind, str):
+            to = f"#/components/schemas/{kind}"
+            if any(ref in (to, kind) for ref in mapping.values()):
+                to = None  # it has another name
+        full = to if to is None or to.startswith("#") else f"#/components/schemas/{to}"
+        if full not in refs or not fits[refs.index(full)]:
+            yield jsonschema.ValidationError("the selected schema does not fit")
+    elif fits.count(True) != 1 and (branches is schema.get("oneOf") or True not in fits):
+        yield jsonschema.ValidationError("none, or too many")
+
+
+def has_type(validator: Any, name: str, instance: Any, schema: Any) -> Any:
+    if not (instance is None and schema.get("nullable")):
+        yield from jsonschema.Draft4Validator.VALIDATORS["type"](validator, name, instance, schema)
+
+
+def has_format(validator: Any, name: str, instance: Any, schema: Any) -> Any:
+    bits = {"int32": 31, "int64": 63}.get(name)
+    if bits and schema.get("type") == "integer" and isinstance(instance, int):
+        if not -(2**bits) <= instance < 2**bits:
+            yield jsonschema.ValidationError(name)
+
+
+Oracle = jsonschema.validators.extend(
+    jsonschema.Draft4Validator,
+    {"oneOf": selects, "anyOf": selects, "type": has_type, "format": has_format},
+)
+VALUES: list[Any] = [
+    None,
+    True,
+    "",
+    "Cat",
+    "aaaa",
+    0,
+    1,
+    7,
+    2**31,
+    -(2**31),
+    2**63,
+    [],
+    [None],
+    [1],
+]
+VALUES += [{}, {"kind": "Cat"}, {"kind": "c", "x": 1}, {"kind": "Dog", "x": None}, {"kind": None}]
+VALUES += [{"kind": "Dog", "x": {"kind": "Cat"}}, {"x": 2**31}, {"x": "aaaa"}, {"kind": "Pet"}]
+
+
+def draw(rng: random.Random, depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    types = ["string", "integer", "number", "object", "array", "boolean"]
+    if rng.random() < 0.6:
+        schema["type"] = rng.choice(types)
+    for name, choices in {
+        "nullable": [True, True, False],
+        "format": ["int32", "int64", "float"],
+        "enum": [[None, 1, "Cat"], ["aaaa", {}], [0, 2**31]],
+        "minimum": [1],
+        "exclusiveMinimum": [True],
+        "maxLength": [2],
+        "required": [["kind"], ["x"]],
+    }.items():
+        if rng.random() < 0.2:
+            schema[name] = rng.choice(choices)
+    if depth:
+        refs = [{"$ref": f"#/components/schemas/{name}"} for name in ("Cat", "Dog", "Pet")]
+        kind = rng.choice(["oneOf", "anyOf", "allOf", "not", "properties", "items", "selected", ""])
+        if kind == "selected":
+            schema[rng.choice(["oneOf", "anyOf"])] = refs[: rng.randint(1, 2)]
+            mapping = {"c": rng.choice(["Cat", "#/components/schemas/Dog", "Bird"])}
+            schema["discriminator"] = {"propertyName": "kind"}
+            if rng.random() < 0.5:
+                schema["discriminator"]["mapping"] = mapping
+        elif kind in ("oneOf", "anyOf", "allOf"):
+            schema[kind] = [rng.choice([*refs[:2], draw(rng, depth - 1)]) for _ in range(2)]
+        elif kind == "properties":
+            schema[kind] = {"x": rng.choice([*refs, draw(rng, depth - 1)])}
+        elif kind:
+            schema[kind] = rng.choice([*refs[:2], draw(rng, depth - 1)])
+    return schema
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_against_the_words_of_the_specification(seed: int) -> None:
+    rng = random.Random(seed)
+    judged = [0, 0]
+    for _ in range(60):
+        schemas = {"Cat": draw(rng, 1), "Dog": draw(rng, 1), "Pet": draw(rng, 0)}
+        for name in ("Cat", "Dog"):  # nothing applies itself to the same value
+            for keyword in ("oneOf", "anyOf", "allOf", "not", "discriminator"):
+                schemas[name].pop(keyword, None)
+        schema = {**draw(rng, 2), "components": {"schemas": schemas}}
+        oracle = Oracle(schema)
+        try:
+            texts = openapi(schema)
+        except UnsatisfiableError:
+            assert not any(map(oracle.is_valid, VALUES)), json.dumps(schema)
+            continue
+        for value in VALUES:
+            valid = oracle.is_valid(value)
+            judged[valid] += 1
+            assert texts.accepts(json.dumps(value)) is valid, (json.dumps(schema), value)
+    assert min(judged) > 150
+
+
 def test_a_whole_document_names_its_schema() -> None:
     document = {"openapi": "3.0.3", "paths": {}, "components": {"schemas": PETS}}
     with pytest.raises(SchemaError, match="an OpenAPI document") as caught:
