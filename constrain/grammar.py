@@ -311,7 +311,7 @@ class Grammar:
 
     def _ready(self) -> tuple[TermStore, StateId]:
         """The store and the state before any text; made anew when many texts have filled it."""
-        full = max(self._limits.max_terms // 2, 2 * self._small)
+        full = max(self._limits.max_terms // 8, 4 * self._small)
         if self._store is None or self._store.num_terms > full:
             store = TermStore(self._limits)
             self._start = store.intern(self.term)

@@ -26,7 +26,7 @@ class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
     Reuse it, and share it between threads: what one matcher visits is there for the next. When the
-    automaton has grown to half of `limits.max_terms`, new matchers get a fresh one; the old goes
+    automaton has grown to an eighth of `limits.max_terms`, new matchers get a fresh one; the old goes
     with its last matcher.
 
     Attributes:
@@ -45,7 +45,7 @@ class CompiledGrammar:
     def automaton(self) -> Automaton:
         """The states and rows that new matchers share."""
         # A grammar that is large from the start is not made anew for nothing.
-        if self._automaton.num_terms > max(self._limits.max_terms // 2, 2 * self._small):
+        if self._automaton.num_terms > max(self._limits.max_terms // 8, 4 * self._small):
             self._automaton = Automaton(self.grammar, self.vocab, self._limits)
         return self._automaton
 
