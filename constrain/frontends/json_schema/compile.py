@@ -94,6 +94,8 @@ def from_json_schema(
     source = Source(root, dialect, registry, limits)
     report = Report(source, asserts_formats=asserts_formats)
     relaxation = Relaxation(source, report)
+    if on_unsupported == "relax":
+        relaxation.drop_patterns(limits)
     while True:
         try:
             rewrite_openapi(source, report, asserts_formats=asserts_formats)

@@ -17,11 +17,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from constrain.errors import UnsupportedFeatureError
+from constrain.errors import CompileError, GrammarError, UnsupportedFeatureError
+from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.report import Report
-from constrain.frontends.json_schema.uses import TURNING, in_place, reached, used_from, uses
+from constrain.frontends.json_schema.uses import (
+    TURNING,
+    in_place,
+    reached,
+    turned,
+    used_from,
+    uses,
+)
+from constrain.limits import Limits
 
 __all__ = ["Relaxation"]
 
@@ -64,10 +73,33 @@ class Relaxation:
     def __init__(self, source: Source, report: Report) -> None:
         self._source = source
         self._report = report
+        self._turned: dict[Node, None] | None = None
 
     def can_drop(self, error: UnsupportedFeatureError) -> bool:
         """Whether an error is about a keyword that can be dropped."""
         return bool(self._culprits(error.pointer or ""))
+
+    def drop_patterns(self, limits: Limits) -> None:
+        """Drop all patterns that would be refused, at once: there may be many.
+
+        Cost: reading every pattern, and a pass over the nodes if one is dropped.
+        """
+        refused: list[_Drop] = []
+        for node in self._source.nodes:
+            for name, patterns in (
+                ("pattern", [node.get("pattern")]),
+                ("patternProperties", list(node.get("patternProperties") or ())),
+            ):
+                for pattern in patterns if name in node.names else ():
+                    try:
+                        pattern_language(pattern, limits)
+                    except UnsupportedFeatureError as error:
+                        refused.append((node, name, error.reason))
+                        break
+                    except (GrammarError, CompileError):
+                        break  # an error in any case, raised with its place later on
+        if refused:
+            self._drop_all(refused)
 
     def drop(self, error: UnsupportedFeatureError) -> bool:
         """Drop the keyword that an error is about; False if it is about none that can be dropped.
@@ -75,10 +107,12 @@ class Relaxation:
         Cost: a few passes over the nodes.
         """
         found = self._culprits(error.pointer or "")
-        if not found:
-            return False
+        if found:
+            self._drop_all([(node, keyword, error.reason) for node, keyword in found])
+        return bool(found)
+
+    def _drop_all(self, todo: list[_Drop]) -> None:
         self._report.fix()
-        todo = [(node, keyword, error.reason) for node, keyword in found]
         for node, keyword, reason in todo:
             todo += self._drop_upright(node, keyword, reason)
         below = reached(self._source)
@@ -86,7 +120,6 @@ class Relaxation:
             for name in () if node in below else node.names:
                 reason = "it stands below a keyword that is relaxed"
                 self._report.note(node.pointer, name, "relaxed", reason)
-        return True
 
     def _culprits(self, pointer: str) -> list[tuple[Node, str]]:
         """The keyword that a pointer names or leads into, in each node of the schema."""
@@ -103,7 +136,7 @@ class Relaxation:
     def _drop_upright(self, node: Node, keyword: str, reason: str) -> list[_Drop]:
         """Drop a keyword after what turns it round is weakened; returns what must go with it."""
         also: list[_Drop] = []
-        while turning := self._turning_above(node):
+        while node in self._turned_round() and (turning := self._turning_above(node)):
             for above, name in turning:
                 also += self._weaken(above, name, f"{reason}, at {node.at(keyword)}")
         if keyword not in node.names:
@@ -125,6 +158,7 @@ class Relaxation:
 
     def _weaken(self, node: Node, keyword: str, reason: str) -> list[_Drop]:
         """Let a keyword that turns round what is below it say less, without doing so."""
+        self._turned = None
         if keyword == "contains":
             self._forget(node, "maxContains", reason)
             return []
@@ -167,6 +201,12 @@ class Relaxation:
             for name in _UNEVALUATED
             if name in above.names and node in in_place(above)
         ]
+
+    def _turned_round(self) -> dict[Node, None]:
+        """The nodes below keywords that turn round."""
+        if self._turned is None:
+            self._turned = turned(self._source)
+        return self._turned
 
     def _turning_above(self, node: Node) -> list[tuple[Node, str]]:
         """Upright keywords that turn round, below which a node is used."""
