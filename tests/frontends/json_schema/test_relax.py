@@ -190,9 +190,9 @@ def test_nothing_is_refused_only_when_a_text_gets_there(schema: Any, place: str)
 
 def test_many_of_them() -> None:
     schema = {
-        "properties": {f"p{i}": {"type": "string", "pattern": rf"(a{i})\1"} for i in range(40)}
+        "properties": {f"p{i}": {"type": "string", "pattern": rf"(a{i})\1"} for i in range(1000)}
     }
-    assert len(dropped(schema)) == 40
+    assert len(dropped(schema)) == 1000
     assert [relaxed(schema).accepts(t) for t in ('{"p3":"x"}', '{"p3":1}')] == [True, False]
 
 
