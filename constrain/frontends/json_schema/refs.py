@@ -460,7 +460,9 @@ def _circle(circle: list[Node], first: Node) -> GrammarError:
     after = [*circle[1:], first]
     if any(b in a.on_keys for a, b in zip(circle, after, strict=True)):
         return UnsupportedFeatureError(
-            f"'propertyNames' leads back to {first.pointer}", pointer=circle[-1].pointer
+            f"'propertyNames' leads back to {first.pointer}, which it is a part of",
+            pointer=circle[-1].pointer,
+            hint="keys are strings: write what they may be apart from the schema of the object",
         )
     last = circle[-1]
     return SchemaError(
