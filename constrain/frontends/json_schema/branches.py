@@ -31,23 +31,15 @@ from constrain.frontends.json_schema.evaluated import (
 )
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, implies
 from constrain.frontends.json_schema.object import KeySet, ObjectShape
-from constrain.frontends.json_schema.plain_sight import PlainSight
 from constrain.frontends.json_schema.refs import Node, Source
 from constrain.frontends.json_schema.shapes import EVERYTHING, Shapes, ShapeSet
 from constrain.frontends.json_schema.string import StringSets, StringShape
 from constrain.limits import Limits
 
-__all__ = ["Branches"]
+__all__ = ["Branches", "one_shape"]
 
-_CHARGE: Final = 60
-"""Nodes that applying an alternative of a clause to a shape counts as."""
-
-_CHEAP_PAIRS: Final = 20
-"""Comparisons of two shapes that cost what making one does."""
-
-_SHAPE_CHARGE: Final[dict[Kind, int]] = {"objects": 8_000, "arrays": 16_000}
-"""Nodes that a shape counts as that clauses make of one: by default 250, or 125 of arrays."""
-
+_CHARGE: Final = 100
+"""Nodes that a set of branches which may evaluate something counts as."""
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -85,7 +77,6 @@ class Branches:
         table: The expressions.
         strings: The string sets.
         sets: The operations on sets.
-        sight: Sees that sets are empty.
         values: The set of a subschema; those of all nodes that apply to the value are known.
         limits: `max_source_nodes` bounds the clauses and what they make.
     """
@@ -97,7 +88,6 @@ class Branches:
         table: Exprs,
         strings: StringSets,
         sets: Shapes,
-        sight: PlainSight,
         values: Callable[[Node | bool], ShapeSet],
         limits: Limits,
     ) -> None:
@@ -106,7 +96,6 @@ class Branches:
         self._table = table
         self._strings = strings
         self._sets = sets
-        self._sight = sight
         self._values = values
         self._limits = limits
         self._made: dict[tuple[Node, Kind], list[Branch]] = {}
@@ -129,9 +118,9 @@ class Branches:
         if kind == "objects":
             clauses = self._object_clauses(least, found, wanted)
             return replace(values, objects=self._objects(values.objects, clauses))
-        return replace(
-            values, arrays=self._arrays(values.arrays, self._array_clauses(least, found, wanted))
-        )
+        items = self._array_clauses(least, found, wanted)
+        arrays = [ShapeSet(arrays=tuple(union)) for union in [values.arrays, *items]]
+        return replace(values, arrays=self._sets.all_of(arrays).arrays)
 
     # Branches
 
@@ -301,7 +290,10 @@ class Branches:
         unions = {always}
         for each in sets.values():
             unions |= {each | union for union in unions}
-            self._charge(len(unions), 100)
+            self._charged += len(unions) * _CHARGE
+            self._limits.check(
+                "max_source_nodes", self._charged, "what is evaluated on which conditions"
+            )
         return {
             union: frozenset(item for item, indices in sets.items() if indices <= union)
             for union in sorted(unions, key=sorted)
@@ -312,99 +304,35 @@ class Branches:
     def _objects(
         self, union: tuple[ObjectShape, ...], clauses: list[_Members]
     ) -> tuple[ObjectShape, ...]:
-        made: list[ObjectShape] = []
-        for shape in union:
-            made += self._object(shape, clauses)
-        if len(made) <= len(union):
-            return tuple(made)
-        self._charge(len(made) ** 2 // _CHEAP_PAIRS, _CHARGE)
-        return objects.absorb(made)
-
-    def _object(self, shape: ObjectShape, clauses: list[_Members]) -> list[ObjectShape]:
-        """One shape with all clauses."""
-        named: dict[str, Expr] = {}
-        rules: list[tuple[KeySet, Expr]] = []
-        left: list[_Members] = []
         branches = {id(other): other for clause in clauses for other in clause.where}
-        apart = {key: _apart(shape, other, self._table) for key, other in branches.items()}
-        for rule, where in clauses:
-            possible = [other for other in where if not apart[id(other)]]
-            if possible:
-                left.append(_Members(rule, possible))
-            else:
-                named |= rule.named
-                rules += rule.rules
-        start = objects.intersect(shape, ObjectShape(named, tuple(rules)), self._table)
-        shapes = [] if start is None else [start]
-        for rule, where in sorted(left, key=lambda clause: len(clause.where)):
-            made: list[ObjectShape] = []
-            for each in shapes:
-                clause = self._joined(rule, [_beyond(each, other) for other in where])
-                both = [objects.intersect(each, other, self._table) for other in clause]
-                kept = [s for s in both if s is not None and not self._empty(s)]
-                made += objects.absorb(kept) if len(kept) > 1 else kept
-            self._charge(len(shapes) * (1 + len(where)), _CHARGE)
-            if len(made) > len(shapes):
-                self._check(len(made) // 2, "objects")
-                made = [*objects.absorb(made)]
-                self._check(len(made), "objects")
-            shapes = made
-        return shapes
+        found = []
+        for shape in union:
+            left = {
+                key: None if _apart(shape, other, self._table) else _beyond(shape, other)
+                for key, other in branches.items()
+            }
+            named: dict[str, Expr] = {}
+            rules: list[tuple[KeySet, Expr]] = []
+            sets = []
+            for rule, where in clauses:
+                possible = [beyond for other in where if (beyond := left[id(other)]) is not None]
+                if not possible:
+                    named |= rule.named
+                    rules += rule.rules
+                elif objects.ANY_OBJECT not in possible:
+                    sets.append(ShapeSet(objects=tuple(self._joined(rule, possible))))
+            start = objects.intersect(shape, ObjectShape(named, tuple(rules)), self._table)
+            if start is not None:
+                found.append(self._sets.all_of([ShapeSet(objects=(start,)), *sets]))
+        return self._sets.any_of(found).objects
 
     def _joined(self, rule: ObjectShape, shapes: list[ObjectShape]) -> list[ObjectShape]:
         """The union of a rule and the shapes of branches, in as few shapes as is plain."""
-        if objects.ANY_OBJECT in shapes:
-            return [objects.ANY_OBJECT]
         for i, shape in enumerate(shapes):
-            one = _one_shape(rule, shape, self._table)
+            one = one_shape(rule, shape, self._table)
             if one is not None:
                 return [one, *shapes[:i], *shapes[i + 1 :]]
         return [rule, *shapes]
-
-    def _arrays(
-        self, union: tuple[ArrayShape, ...], clauses: list[list[ArrayShape]]
-    ) -> tuple[ArrayShape, ...]:
-        shapes = list(union)
-        for clause in sorted(clauses, key=len):
-            made: dict[ArrayShape, None] = {}
-            for shape in shapes:
-                both = [array.intersect(shape, other, self._table) for other in clause]
-                if shape in both:
-                    made[shape] = None  # it is inside an alternative
-                else:
-                    made.update(dict.fromkeys(s for s in both if s and not self._empty(s)))
-            self._charge(len(shapes) * len(clause), _CHARGE)
-            self._check(len(made), "arrays")
-            shapes = self._absorbed(list(made)) if len(made) > len(shapes) else list(made)
-        return tuple(shapes)
-
-    def _absorbed(self, shapes: list[ArrayShape]) -> list[ArrayShape]:
-        """A union without members that are plainly inside another one."""
-        kept: list[ArrayShape] = []
-        for shape in shapes:
-            both = [array.intersect(shape, other, self._table) for other in kept]
-            if shape not in both:
-                kept = [other for other, b in zip(kept, both, strict=True) if b != other]
-                kept.append(shape)
-        return kept
-
-    def _empty(self, shape: ObjectShape | ArrayShape) -> bool:
-        if isinstance(shape, ObjectShape):
-            return self._sight.is_empty(ShapeSet(objects=(shape,)))
-        return self._sight.is_empty(ShapeSet(arrays=(shape,)))
-
-    def _charge(self, count: int, each: int) -> None:
-        self._charged += count * each
-        self._limits.check(
-            "max_source_nodes", self._charged, "what is evaluated on which conditions"
-        )
-
-    def _check(self, count: int, kind: Kind) -> None:
-        self._limits.check(
-            "max_source_nodes",
-            count * _SHAPE_CHARGE[kind],
-            "what is evaluated on which conditions",
-        )
 
 
 def _wants_item(branch: Branch) -> bool:
@@ -439,11 +367,16 @@ def _beyond(known: ObjectShape, shape: ObjectShape) -> ObjectShape:
     return objects.ANY_OBJECT if left.same_as() == objects.ANY_OBJECT.same_as() else left
 
 
-def _one_shape(rule: ObjectShape, shape: ObjectShape, table: Exprs) -> ObjectShape | None:
+def one_shape(rule: ObjectShape, shape: ObjectShape, table: Exprs) -> ObjectShape | None:
     """The union of a rule about a few keys and a shape, if that is plainly one shape.
 
-    Where none of the keys may be there by the rule, and the shape only speaks of these keys and of
-    what must be there: if one of the keys is there, so is what the shape requires.
+    It is where none of the keys may be there by the rule, and the shape only speaks of these keys
+    and of what must be there: if one of the keys is there, so is what the shape requires.
+
+    Args:
+        rule: A shape that only says what the members of some keys are in.
+        shape: Any shape.
+        table: The expressions.
     """
     names = rule.named.keys()
     if rule.rules or shape.rules or shape.some or shape.needs or shape.lo or shape.hi is not None:

@@ -16,7 +16,7 @@ from itertools import combinations
 
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema.assertions import Assertions
-from constrain.frontends.json_schema.branches import Branches
+from constrain.frontends.json_schema.branches import Branches, one_shape
 from constrain.frontends.json_schema.constants import (
     few_values,
     finite_set,
@@ -78,7 +78,6 @@ class Meaning:
             self.table,
             self.strings,
             self._sets,
-            self._sight,
             lambda branch: self.shapes(self._branch(branch)),
             limits,
         )
@@ -295,10 +294,12 @@ class Meaning:
             for key, schema in (node.get(name) or {}).items():
                 if isinstance(schema, list):
                     continue  # keys that need keys are a part of the shape
-                absent = replace(EVERYTHING, objects=(ObjectShape(named={key: FALSE}),))
+                absent = ObjectShape(named={key: FALSE})
                 has_key = ShapeSet(objects=(ObjectShape(required=(key,)),))
-                present = self._both(self._made[self._below(node, schema)], has_key)
-                parts.append(self._sets.any_of([absent, present]))
+                present = self._both(self._made[self._below(node, schema)], has_key).objects
+                one = one_shape(absent, present[0], self.table) if len(present) == 1 else None
+                either = (absent, *present) if one is None else (one,)
+                parts.append(replace(EVERYTHING, objects=either))
         return parts
 
     def _conditional(self, node: Node, values: ShapeSet, condition: ShapeSet) -> ShapeSet:

@@ -312,5 +312,5 @@ def test_too_many_combinations_are_an_error_when_the_grammar_is_made() -> None:
         for j in range(i)
     ]
     schema = {"properties": {"deep": {"type": "object", "anyOf": branches, **NOTHING_ELSE}}}
-    with pytest.raises(LimitExceededError, match="what is evaluated"):
+    with pytest.raises(LimitExceededError):
         Texts(schema)
