@@ -32,8 +32,8 @@ Ask = Callable[[Expr], bool]
 _STEP_CHARGE: Final = 100
 """Nodes that a step of the search counts as against `max_source_nodes`."""
 
-ALONE, CHOSEN, REPEATED = range(3)
-"""Phases where two items must be equal: neither has come, the first one has, both have."""
+_MOST_ENDS: Final = 20_000
+"""Positions that are remembered to lead to an end."""
 
 
 class Position(NamedTuple):
@@ -42,15 +42,16 @@ class Position(NamedTuple):
     Attributes:
         past: How many items there were; saturated where more make no difference.
         counts: What each counter has seen; saturated likewise.
-        used: Values of the items, where no two may be equal; the value to come again, where two
-            must be.
-        phase: Where two items must be equal, what has come of them.
+        used: Values of the items, where no two may be equal.
+        twin: Where two items must be equal, what the second one is in, once the first one has come.
+        repeated: Both have.
     """
 
     past: int
     counts: tuple[int, ...]
     used: frozenset[Frozen] = frozenset()
-    phase: int = ALONE
+    twin: Expr | None = None
+    repeated: bool = False
 
 
 class Move(NamedTuple):
@@ -59,16 +60,12 @@ class Move(NamedTuple):
     Attributes:
         expr: What it is in. May have no value.
         after: The position after it; without its value, if that is captured.
-        captured: Its value becomes one of those used.
+        captured: Its value becomes one of those used, or the one to come again.
     """
 
     expr: Expr
     after: Position
     captured: bool = False
-
-    def with_value(self, value: Frozen) -> Position:
-        """The position after the item, where it was captured."""
-        return self.after._replace(used=self.after.used | {value})
 
 
 class Items:
@@ -109,7 +106,7 @@ class Items:
 
     def complete(self, at: Position) -> bool:
         """Whether the array may end here."""
-        if self.shape.distinct is False and at.phase != REPEATED:
+        if self.shape.distinct is False and not at.repeated:
             return False
         return at.past >= self.shape.lo and self._counted(at)
 
@@ -118,15 +115,28 @@ class Items:
         shape = self.shape
         if shape.hi is not None and at.past >= shape.hi:
             return
-        index = min(at.past + 1, self._last)
+        past = min(at.past + 1, self._last)
         for expr, counts in self._cells(at):
             if shape.distinct is None:
-                yield Move(expr, Position(index, counts))
+                yield Move(expr, Position(past, counts))
             elif shape.distinct:
-                yield from self._different(expr, Position(index, counts, at.used), has_value)
+                yield from self._different(expr, Position(past, counts, at.used), has_value)
             else:
-                after = Position(index, counts, at.used, at.phase)
-                yield from self._equal(expr, at, after, has_value)
+                after = at._replace(past=past, counts=counts)
+                yield Move(expr, after)
+                for same, then in self._equal(expr, after):
+                    if at.twin is not None:
+                        yield Move(same, then)
+                        continue
+                    again = self._table.any_of(self._can_come_again(after, has_value))
+                    twice = self._table.all_of((same, again))
+                    yield Move(twice, then._replace(twin=twice), captured=True)
+
+    def with_value(self, move: Move, value: Frozen) -> Position:
+        """The position after an item that was captured."""
+        if self.shape.distinct:
+            return move.after._replace(used=move.after.used | {value})
+        return move.after._replace(twin=self._table.finite((value,)))
 
     def _cells(self, at: Position) -> list[tuple[Expr, tuple[int, ...]]]:
         """What the next item may be in, split by what the counters say of it."""
@@ -177,27 +187,44 @@ class Items:
                 break
         return list(found)
 
-    def _equal(self, expr: Expr, at: Position, after: Position, has_value: Ask) -> Iterator[Move]:
-        """An item of an array in which two are equal."""
-        yield Move(expr, after)
-        if at.phase == ALONE:
-            later = range(at.past + 1, self._reach(at.past + 1, has_value))
-            again = self._table.any_of([self.shape.item(i) for i in later])
-            twice = self._table.all_of((expr, again))
-            yield Move(twice, after._replace(phase=CHOSEN), captured=True)
-        elif at.phase == CHOSEN:
-            same = self._table.all_of((expr, self._table.finite(at.used)))
-            yield Move(same, after._replace(phase=REPEATED))
+    def _equal(self, expr: Expr, after: Position) -> list[tuple[Expr, Position]]:
+        """An item as the first or the second of two equal ones, if those have not come yet."""
+        if after.repeated:
+            return []
+        if after.twin is None:
+            return [(expr, after._replace(twin=expr))]
+        return [(self._table.all_of((expr, after.twin)), after._replace(twin=None, repeated=True))]
 
-    def _reach(self, start: int, has_value: Ask) -> int:
-        """The index before which every kind of item that can come after `start` has come once."""
-        stop = max(start, len(self.shape.prefix)) + 1
-        if self.shape.hi is not None:
-            stop = min(stop, self.shape.hi)
-        for i in range(start, stop):
-            if not has_value(self.shape.item(i)):
-                return i
-        return stop
+    def _can_come_again(self, start: Position, has_value: Ask) -> list[Expr]:
+        """What an item that is equal to an earlier one can be in, from a position on."""
+        found = []
+        seen = {start}
+        todo = [start]
+        for at in todo:
+            for move in self._plain_moves(at):
+                if not has_value(move.expr):
+                    continue
+                alike = move.after._replace(past=min(move.after.past, self._steady))
+                if alike not in seen:
+                    seen.add(alike)
+                    todo.append(move.after)
+                if self.can_finish(move.after._replace(repeated=True), has_value):
+                    found.append(move.expr)
+            self._limits.check(
+                "max_source_nodes",
+                len(todo) * _STEP_CHARGE,
+                "deciding which items of an array can be equal",
+            )
+        return found
+
+    def _plain_moves(self, at: Position) -> list[Move]:
+        """The next item, where it is not compared."""
+        if self.shape.hi is not None and at.past >= self.shape.hi:
+            return []
+        past = min(at.past + 1, self._last)
+        return [
+            Move(expr, at._replace(past=past, counts=counts)) for expr, counts in self._cells(at)
+        ]
 
     def can_finish(self, at: Position, has_value: Ask) -> bool:
         """Whether items can be added so that the array may end.
@@ -211,8 +238,6 @@ class Items:
         Raises:
             LimitExceededError: It passes the budget.
         """
-        if self.shape.distinct is False:
-            return self._can_repeat(at, has_value)
         if self.shape.distinct and not self._counters:
             return self._can_match(at, has_value)
         # First without the least number of items: one position for each count is then enough, the
@@ -239,7 +264,7 @@ class Items:
         """Whether `can_finish` never says no of what can be finished."""
         shape = self.shape
         if not shape.distinct:
-            return shape.distinct is None or not self._counters
+            return True
         needed = self._needed()
         exprs = {shape.item(i) for i in range(min(needed, len(shape.prefix) + 1))}
         if self._counters:
@@ -289,6 +314,8 @@ class Items:
             position = todo.pop()
             counted = counted or self._counted(position)
             if position in self._ends or self._can_pad(position, has_value):
+                if len(self._ends) > _MOST_ENDS:
+                    self._ends.clear()
                 self._ends.add(position)
                 while position in came_from:
                     position = came_from[position]
@@ -309,15 +336,14 @@ class Items:
         return False, counted
 
     def _steps(self, at: Position, has_value: Ask) -> list[tuple[Expr, Position]]:
-        """`moves` for the search: an item with enough values always differs, and is not kept."""
-        if not self.shape.distinct:
-            return [(move.expr, move.after) for move in self.moves(at, has_value)]
-        if self.shape.hi is not None and at.past >= self.shape.hi:
-            return []
-        index = min(at.past + 1, self._last)
+        """`moves`, where values do not matter that are too many to list."""
         found = []
-        for expr, counts in self._cells(at):
-            after = Position(index, counts, at.used)
+        for expr, after, _ in self._plain_moves(at):
+            if not self.shape.distinct:
+                found.append((expr, after))
+                if self.shape.distinct is False:
+                    found += self._equal(expr, after)
+                continue
             values = self._values_of(expr)
             if values is not None:
                 found += [
@@ -355,47 +381,17 @@ class Items:
                 return False
         return True
 
-    def _can_repeat(self, at: Position, has_value: Ask) -> bool:
-        """Whether two items can be equal, and enough others be there."""
-        if self._counters:
-            return False
-        shape = self.shape
-        reached = self._reach(at.past, has_value)
-        if shape.lo > reached and reached <= len(shape.prefix):
-            return False
-        if at.phase == REPEATED:
-            return True
-        if at.phase == CHOSEN:
-            if not at.used:
-                return True  # captured so that it can come again
-            value = self._table.finite(at.used)
-            later = [shape.item(i) for i in range(at.past, reached)]
-            return any(has_value(self._table.all_of((expr, value))) for expr in later)
-        return any(
-            has_value(self._table.all_of((shape.item(i), shape.item(j))))
-            for i in range(at.past, reached)
-            for j in self._later(i, reached)
-        )
-
-    def _later(self, index: int, reached: int) -> list[int]:
-        """Indices after `index`, one for each kind of item that can be reached."""
-        later = list(range(index + 1, reached))
-        if index == reached - 1 and index >= len(self.shape.prefix):
-            if self.shape.hi is None or self.shape.hi > index + 1:
-                later.append(index + 1)
-        return later
-
     def _can_pad(self, at: Position, has_value: Ask) -> bool:
         """Whether nothing is missing, or only items, and any number of some kind can be added."""
         if self.complete(at):
             return True
         if at.past < self._steady or not self._counted(at):
             return False
-        if self.shape.distinct:
+        if self.shape.distinct or (self.shape.distinct is False and not at.repeated):
             return False
         return any(
             move.after.counts == at.counts and has_value(move.expr)
-            for move in self.moves(at, has_value)
+            for move in self._plain_moves(at)
         )
 
 

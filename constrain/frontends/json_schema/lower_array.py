@@ -98,7 +98,7 @@ class _Watched:
 
     def _after(self, at: Position) -> Term:
         """What follows an item, at a position from which the array can be completed."""
-        rules = self._recent if at.used else self._rules
+        rules = self._recent if at.used or at.twin else self._rules
         found = rules.get(at)
         if found is None:
             if len(self._recent) >= _MOST_RECENT:
@@ -139,7 +139,7 @@ class _Watched:
 
         def follow(text: bytes) -> Term:
             value = meaning.value(text.decode())
-            at = move.with_value(value)
+            at = self._items.with_value(move, value)
             if move.after.used:
                 # One more than before: what the others share is read by a store only once.
                 spelled = (self._spelled(move.after.used), self._exclusion.spell(value))

@@ -1,7 +1,7 @@
 """What the shapes can say and the terms cannot, refused by name.
 
-Different items, or two equal ones, are refused where it cannot be told how many values an item can
-have, and a certain number of different ones must be there.
+Different items are refused where a number of them must be there, and it cannot be told whether an
+item can have so many values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import Expr
 from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.meaning import Meaning
-from constrain.frontends.json_schema.refs import NEGATING
 
 __all__ = ["refuse_array"]
 
@@ -21,7 +20,7 @@ __all__ = ["refuse_array"]
 def refuse_array(
     shape: ArrayShape, items: Items, meaning: Meaning, has_value: Callable[[Expr], bool]
 ) -> None:
-    """Raise if it cannot be told whether enough items can be compared as the shape says.
+    """Raise if it cannot be told whether enough different items can be there.
 
     Args:
         shape: The shape.
@@ -32,17 +31,11 @@ def refuse_array(
     Raises:
         UnsupportedFeatureError: It cannot.
     """
-    if shape.distinct is None or items.is_exact(has_value):
+    if items.is_exact(has_value):
         return
-    if shape.distinct:
-        raise UnsupportedFeatureError(
-            f"'uniqueItems' where {max(shape.lo, 1)} different items must be there: the values of "
-            "an item are too many to list, and perhaps too few for that",
-            pointer=meaning.first_use("uniqueItems"),
-            hint="lower `minItems`, or list the values with `enum`",
-        )
     raise UnsupportedFeatureError(
-        "two equal items beside counted ones (`contains`)",
-        pointer=meaning.first_use(*NEGATING),
-        hint="leave 'uniqueItems' out of the negated subschema",
+        f"'uniqueItems' where {max(shape.lo, 1)} different items must be there: the values of an "
+        "item are too many to list, and perhaps too few for that",
+        pointer=meaning.first_use("uniqueItems"),
+        hint="lower `minItems`, or list the values with `enum`",
     )
