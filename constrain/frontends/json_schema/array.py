@@ -192,8 +192,15 @@ class Arrays:
 
     def both(self, a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
         """Arrays in both."""
-        self.charge(JOIN)
-        return intersect(a, b, self._table)
+        return self.all_of((a, b))
+
+    def all_of(self, shapes: Sequence[ArrayShape]) -> ArrayShape | None:
+        """Arrays in every shape."""
+        self.charge(JOIN * (len(shapes) - 1))
+        result: ArrayShape | None = shapes[0]
+        for shape in shapes[1:]:
+            result = None if result is None else intersect(result, shape, self._table)
+        return result
 
     def seen(self, shape: ArrayShape) -> SeenArray:
         """A shape, prepared for many comparisons."""

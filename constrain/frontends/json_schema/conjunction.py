@@ -66,6 +66,9 @@ class Algebra(Protocol[Shape]):
     def both(self, a: Shape, b: Shape) -> Shape | None:
         """What is in both, or None where that is plainly empty."""
 
+    def all_of(self, shapes: Sequence[Shape]) -> Shape | None:
+        """What is in every one of some shapes, at least one, or None as for `both`."""
+
     def seen(self, shape: Shape) -> Seen[Shape]:
         """A shape, prepared for many comparisons."""
 
@@ -76,7 +79,7 @@ class Algebra(Protocol[Shape]):
         """What the shape speaks of; None if it speaks of everything."""
 
     def news(self, before: Shape, part: Shape, after: Shape) -> Topics:
-        """The topics on which `after`, which is what is in `before` and `part`, says more."""
+        """The topics of `part` on which `after`, which is inside both, says more than `before`."""
 
     def charge(self, comparisons: int) -> None:
         """Count work."""
@@ -102,18 +105,20 @@ def conjunction(unions: Iterable[Sequence[Shape]], algebra: Algebra[Shape]) -> l
     Returns:
         Shapes, some of which may be inside others, or turn out to be empty.
     """
-    start = algebra.whole
+    single: list[Shape] = [algebra.whole]
     left: list[_Union[Shape]] = []
     for members in dict.fromkeys(map(tuple, unions)):
         if not members:
             return []
+        if algebra.whole in members:
+            continue
         if len(members) == 1:
-            both = algebra.both(start, members[0])
-            if both is None:
-                return []
-            start = both
-        elif algebra.whole not in members:
+            single += members
+        else:
             left.append(_made(algebra.loosened(members), algebra))
+    start = algebra.all_of(single)
+    if start is None:
+        return []
     found: list[Shape] = []
     todo: list[tuple[Shape, list[_Union[Shape]], Topics]] = [(start, left, None)]
     while todo:
@@ -176,14 +181,11 @@ def _settle(
         left = kept
         if not forced:
             break
-        told: list[Topics] = []
-        for member in forced:
-            both = algebra.both(shape, member)
-            if both is None:
-                return None
-            told.append(algebra.news(shape, member, both))
-            shape = both
-        fresh = _together(told)
+        joined = algebra.all_of([shape, *forced])
+        if joined is None:
+            return None
+        fresh = _together([algebra.news(shape, member, joined) for member in forced])
+        shape = joined
     return shape, left
 
 

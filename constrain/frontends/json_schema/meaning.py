@@ -111,6 +111,11 @@ class Meaning:
         if not node.names:
             return TRUE
         node = self._canonical.get(node, node)
+        if node.names == ["not"] and isinstance(node.schema["not"], dict):
+            inner = self._source.node(node.schema["not"], node)
+            values = only_values(inner, self._frozen) if inner.leaf else None
+            if values is not None:
+                return self.table.finite(values).dual
         if not node.leaf:
             return self.table.literal(node)
         values = only_values(node, self._frozen)
@@ -323,8 +328,8 @@ class Meaning:
         within = [self._both(values, branch) for branch in branches]
         overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
         for i, j in combinations(range(len(within)), 2):
-            if not self._sets.apart(within[i], within[j]) and not self._sight.is_empty(
-                self._both(within[i], within[j])
+            if not self._sets.apart(
+                within[i], within[j], self._sight.arrays_apart, self._sight.objects_apart
             ):
                 overlapping[i].append(j)
                 overlapping[j].append(i)

@@ -187,14 +187,15 @@ def list_values(shape: NumberShape, most: int) -> list[Fraction] | None:
 def union(shapes: Iterable[NumberShape]) -> tuple[NumberShape, ...]:
     """A union without empty members; its finite sets become one."""
     values: dict[bool | None, set[Fraction]] = {}
-    rest: list[NumberShape] = []
+    others: dict[NumberShape, None] = {}
     for shape in shapes:
         if shape == ANY_NUMBER:
             return (ANY_NUMBER,)
         if shape.only is not None:
             values.setdefault(shape.integer_form, set()).update(shape.only)
-        elif shape not in rest and not is_empty(shape):
-            rest.append(shape)
+        elif shape not in others and not is_empty(shape):
+            others[shape] = None
+    rest = list(others)
     if INTEGER in rest:
         rest = [s for s in rest if s.step is None or s.step.denominator != 1]
         rest.append(INTEGER)

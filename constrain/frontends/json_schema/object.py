@@ -94,24 +94,32 @@ def value_of(shape: ObjectShape, key: str, table: Exprs, strings: StringSets) ->
 
 def intersect(a: ObjectShape, b: ObjectShape, table: Exprs) -> ObjectShape | None:
     """Objects in both, or None where that is plainly empty."""
-    if a is ANY_OBJECT or b is ANY_OBJECT:
-        return b if a is ANY_OBJECT else a
-    named = dict(a.named)
-    for key, expr in b.named.items():
-        named[key] = table.all_of((named[key], expr)) if key in named else expr
-    rules = dict(a.rules)
-    for keys, expr in b.rules:
-        rules[keys] = table.all_of((rules[keys], expr)) if keys in rules else expr
-    required = tuple(dict.fromkeys(a.required + b.required))
-    hi = a.hi if b.hi is None else b.hi if a.hi is None else min(a.hi, b.hi)
+    return intersect_all((a, b), table)
+
+
+def intersect_all(shapes: Iterable[ObjectShape], table: Exprs) -> ObjectShape | None:
+    """Objects in every shape, or None where that is plainly empty.
+
+    Cost: linear in what the shapes say.
+    """
+    several = [shape for shape in shapes if shape is not ANY_OBJECT]
+    if len(several) <= 1:
+        return several[0] if several else ANY_OBJECT
+    named: dict[str, list[Expr]] = {}
+    rules: dict[KeySet, list[Expr]] = {}
+    for shape in several:
+        for key, expr in shape.named.items():
+            named.setdefault(key, []).append(expr)
+        for keys, expr in shape.rules:
+            rules.setdefault(keys, []).append(expr)
     both = ObjectShape(
-        named,
-        tuple(rules.items()),
-        required,
-        a.some | b.some,
-        a.needs | b.needs,
-        max(a.lo, b.lo),
-        hi,
+        {key: e[0] if len(e) == 1 else table.all_of(e) for key, e in named.items()},
+        tuple([(keys, table.all_of(e)) for keys, e in rules.items()]),
+        tuple(dict.fromkeys([key for shape in several for key in shape.required])),
+        frozenset().union(*[shape.some for shape in several]),
+        frozenset().union(*[shape.needs for shape in several]),
+        max(shape.lo for shape in several),
+        min((shape.hi for shape in several if shape.hi is not None), default=None),
     )
     return tidy(both, table)
 
@@ -250,8 +258,12 @@ class Objects:
 
     def both(self, a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         """Objects in both."""
-        self.charge(JOIN)
-        return intersect(a, b, self._table)
+        return self.all_of((a, b))
+
+    def all_of(self, shapes: Sequence[ObjectShape]) -> ObjectShape | None:
+        """Objects in every shape."""
+        self.charge(len(shapes) + JOIN if len(shapes) > 1 else 0)
+        return intersect_all(shapes, self._table)
 
     def seen(self, shape: ObjectShape) -> SeenObject:
         """A shape, prepared for many comparisons."""
@@ -290,7 +302,7 @@ class Objects:
         if _has_more(part):
             return None
         found: set[Hashable] = {key for key in part.required if key not in before.required}
-        for key in part.named:
+        for key in part.named:  # what was joined at the same time says more, too: no harm
             old, new = before.named.get(key, TRUE), after.named[key]
             if new is old or key in found:
                 continue

@@ -50,13 +50,26 @@ class PlainSight:
             return False
         return all(map(self._array, values.arrays)) and all(map(self._object, values.objects))
 
+    def arrays_apart(self, a: ArrayShape, b: ArrayShape) -> bool:
+        """Whether it is plain that no array is in both shapes. May miss it."""
+        first = range(min(max(a.lo, b.lo), _MOST_ITEMS))
+        return any(self._expr(self._table.all_of((a.item(i), b.item(i)))) for i in first)
+
+    def objects_apart(self, a: ObjectShape, b: ObjectShape) -> bool:
+        """Whether it is plain that no object is in both shapes. May miss it."""
+        return any(
+            self._expr(self._table.all_of((self._value(a, key), self._value(b, key))))
+            for key in dict.fromkeys(a.required + b.required)
+        )
+
     def _array(self, shape: ArrayShape) -> bool:
         return any(self._expr(shape.item(i)) for i in range(min(shape.lo, _MOST_ITEMS)))
 
     def _object(self, shape: ObjectShape) -> bool:
-        return any(
-            self._expr(value_of(shape, key, self._table, self._strings)) for key in shape.required
-        )
+        return any(self._expr(self._value(shape, key)) for key in shape.required)
+
+    def _value(self, shape: ObjectShape, key: str) -> Expr:
+        return value_of(shape, key, self._table, self._strings)
 
     def _expr(self, expr: Expr) -> bool:
         if expr is FALSE or expr.op != "and":

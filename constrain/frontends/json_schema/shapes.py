@@ -9,7 +9,7 @@ strings are few and are multiplied. What multiplies is bounded: every shape made
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -132,17 +132,38 @@ class Shapes:
             ),
         )
 
-    def apart(self, a: ShapeSet, b: ShapeSet) -> bool:
-        """Whether it is plain that no value is in both sets, without making what is in both."""
+    def apart(
+        self,
+        a: ShapeSet,
+        b: ShapeSet,
+        arrays_apart: Callable[[ArrayShape, ArrayShape], bool],
+        objects_apart: Callable[[ObjectShape, ObjectShape], bool],
+    ) -> bool:
+        """Whether it is plain that no value is in both sets. What is in both is not made.
+
+        Args:
+            a: A set.
+            b: Another one.
+            arrays_apart: Sees that no array is in both of two shapes, if that is plain.
+            objects_apart: The same of objects.
+        """
         if (a.null and b.null) or not a.booleans.isdisjoint(b.booleans):
             return False
-        if (a.numbers and b.numbers) or (a.strings and b.strings):
+        if a.numbers and b.numbers and self._all_numbers([a.numbers, b.numbers]):
+            return False
+        if a.strings and b.strings and self._all_strings([a.strings, b.strings]):
             return False
         self._charge(len(a.objects) * len(b.objects) + len(a.arrays) * len(b.arrays))
-        arrays = [self._arrays.seen(s) for s in a.arrays]
-        objects = [self._objects.seen(s) for s in a.objects]
-        return all(seen.excludes(s) for seen in arrays for s in b.arrays) and all(
-            seen.excludes(s) for seen in objects for s in b.objects
+        return all(
+            seen.excludes(y) or arrays_apart(x, y)
+            for x in a.arrays
+            for seen in (self._arrays.seen(x),)
+            for y in b.arrays
+        ) and all(
+            seen.excludes(y) or objects_apart(x, y)
+            for x in a.objects
+            for seen in (self._objects.seen(x),)
+            for y in b.objects
         )
 
     def _all_numbers(self, unions: Iterable[Iterable[NumberShape]]) -> tuple[NumberShape, ...]:
