@@ -16,7 +16,7 @@ from constrain.frontends.json_schema.shapes import ShapeSet
 from constrain.frontends.json_schema.string import StringShape
 from constrain.frontends.json_schema.values import ArrayValue, Frozen, ObjectValue, Values, Word
 
-__all__ = ["few_values", "finite_set", "listed_values", "only_values"]
+__all__ = ["MOST_VALUES", "few_values", "finite_set", "listed_values", "only_values"]
 
 _BOOLEANS: Final = ((False, Word.FALSE), (True, Word.TRUE))
 
@@ -29,7 +29,7 @@ _BEYOND_VALUES: Final = frozenset(
 )
 """Keywords without subschemas, but `type`, that a list of values does not make needless."""
 
-_MOST_VALUES: Final = 64
+MOST_VALUES: Final = 64
 """Values that an item may have where `uniqueItems` keeps a set of those used."""
 
 
@@ -99,11 +99,11 @@ def few_values(values: ShapeSet) -> Sequence[Frozen] | None:
             return None
         found += sorted(strings.only)
     for numbers in values.numbers:
-        listed = number.list_values(numbers, _MOST_VALUES)
+        listed = number.list_values(numbers, MOST_VALUES)
         if listed is None:
             return None
         found += listed
-    return list(dict.fromkeys(found)) if len(found) <= _MOST_VALUES else None
+    return list(dict.fromkeys(found)) if len(found) <= MOST_VALUES else None
 
 
 def _types_of(value: Frozen) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class Emptiness:
         for e, has_value in believed.items():
             if not has_value:
                 for shape in self._meaning.shapes(e).arrays:
-                    refuse_array(shape, self.items(shape), self._meaning, self.has_value)
+                    self.array_has_value(shape)  # refuses it if that cannot be told
         return known[expr]
 
     def items(self, shape: ArrayShape) -> Items:
@@ -84,6 +84,8 @@ class Emptiness:
         found = self._arrays.get(shape)
         if found is None:
             found = self._arrays[shape] = self._array(shape, self.has_value)
+            if not found:
+                refuse_array(shape, self.items(shape), self._meaning, self.has_value)
         return found
 
     def object_has_value(self, shape: ObjectShape) -> bool:

@@ -181,9 +181,11 @@ class Items:
     def _listed_from(self, index: int) -> list[Frozen]:
         """The values of items still needed that can only have few."""
         found: dict[Frozen, None] = {}
-        for i in range(index, self.shape.lo):
-            found.update(dict.fromkeys(self._values_of(self.shape.item(i)) or ()))
-            if i >= len(self.shape.prefix):
+        stop = self._steady + 1 if self._counters else self.shape.lo
+        for i in range(min(index, self._steady), stop):
+            for expr, _ in self._cells(self.start()._replace(past=i)):
+                found.update(dict.fromkeys(self._values_of(expr) or ()))
+            if i >= self._steady:
                 break
         return list(found)
 

@@ -18,6 +18,7 @@ from constrain.errors import GrammarError
 from constrain.frontends.json_schema.assertions import Assertions
 from constrain.frontends.json_schema.branches import Branches, one_shape
 from constrain.frontends.json_schema.constants import (
+    MOST_VALUES,
     few_values,
     finite_set,
     listed_values,
@@ -171,9 +172,16 @@ class Meaning:
         return self._frozen.freeze(parse_json(text, self.limits), "#")
 
     def values_of(self, expr: Expr) -> Sequence[Frozen] | None:
-        """All values of an expression, if they are scalars and at most 64; else None."""
+        """All values of an expression, if they are few; else None.
+
+        At most 64, and scalars, unless they are listed one by one.
+        """
         if expr not in self._few_values:
-            self._few_values[expr] = few_values(self.shapes(expr))
+            listed = expr.node.values if isinstance(expr.node, Finite) else None
+            if expr.op == "node" and listed is not None and len(listed) <= MOST_VALUES:
+                self._few_values[expr] = sorted(listed, key=repr)
+            else:
+                self._few_values[expr] = few_values(self.shapes(expr))
         return self._few_values[expr]
 
     def _place(self, expr: Expr) -> str:

@@ -41,6 +41,10 @@ def _shapes(item: Any) -> list[Any]:
         {"prefixItems": [item, item], "items": {"type": "null"}, "minItems": 3},
         {"items": item, "contains": {"type": "string"}},
         {"items": item, "contains": {"const": 1}, "maxContains": 1, "minItems": 1},
+        {"items": item, "contains": {"const": 1}},
+        {"items": item, "contains": {"enum": ["a", 1]}, "minContains": 2, "maxItems": 3},
+        {"prefixItems": [item, {"const": {"a": 1}}], "minItems": 2},
+        {"prefixItems": [item, {"enum": [[], [1]]}], "minItems": 2, "maxItems": 3},
     ]
 
 
