@@ -14,6 +14,7 @@ by all of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -330,27 +331,49 @@ def absorb(
         strings: The string sets, to see which keys a pattern is about.
         charge: Counts comparisons.
 
-    Cost: shapes are compared only where the key that tells most of them apart allows it.
+    Cost: a shape is compared with those that say less, where a key that few speak of allows it.
     """
     unique = list({shape.same_as(): shape for shape in shapes}.values())
     if len(unique) <= 1:
         return tuple(unique)
-    key = _telling_key(unique)
-    kept: dict[Expr, list[SeenObject]] = {}
-    for shape in unique:
+    uses = Counter(key for shape in unique for key in shape.named)
+    kept: list[ObjectShape] = []
+    # Under the key of `named` that is used least, by its value there; None: without any key.
+    by_key: dict[str | None, dict[Expr, list[ObjectShape]]] = {}
+    for shape in sorted(unique, key=_says):
         seen = SeenObject(shape, strings)
-        value = shape.named.get(key, TRUE)
-        wider = [others for expr, others in kept.items() if implies(value, expr)]
+        keys = by_key if seen.has_rules else (None, *[key for key in shape.named if key in by_key])
+        looks = 0
+        inside = False
+        for key in keys:
+            value = TRUE if key is None else shape.named.get(key, TRUE)
+            for expr, others in by_key.get(key, {}).items():
+                if inside or not (seen.has_rules or implies(value, expr)):
+                    continue
+                looks += len(others)
+                inside = any(seen.is_inside(other) for other in others)
         if charge is not None:
-            charge(len(kept) // JOIN + sum(map(len, wider)))
-        if any(seen.is_inside(other.shape) for others in wider for other in others):
-            continue
-        for expr in [expr for expr in kept if implies(expr, value)]:
-            if charge is not None:
-                charge(len(kept[expr]))
-            kept[expr] = [other for other in kept[expr] if not other.is_inside(shape)]
-        kept.setdefault(value, []).append(seen)
-    return tuple([seen.shape for others in kept.values() for seen in others])
+            charge(looks)
+        if not inside:
+            kept.append(shape)
+            told = [key for key, expr in shape.named.items() if expr is not TRUE]
+            rarest = min(told, key=lambda key: uses[key], default=None)
+            value = TRUE if rarest is None else shape.named[rarest]
+            by_key.setdefault(rarest, {}).setdefault(value, []).append(shape)
+    return tuple(kept)
+
+
+def _says(shape: ObjectShape) -> tuple[int, int]:
+    """Grows with what a shape says: one that another one is inside comes no later than that."""
+    parts = len(shape.required) + len(shape.rules) + len(shape.some) + len(shape.needs)
+    values = 0
+    for expr in shape.named.values():
+        outside, others = _parted(expr)
+        parts += len(others) + bool(outside)
+        values += len(outside)
+        if isinstance(expr.node, Finite) and expr.op == "node":
+            values -= len(expr.node.values)
+    return parts, values
 
 
 class SeenObject:
@@ -369,6 +392,11 @@ class SeenObject:
         self._required = frozenset(shape.required)
         self._rules = dict(shape.rules)
         self._forbidding = [keys for keys, expr in shape.rules if expr is FALSE]
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether it says something of keys that it does not name."""
+        return bool(self._rules)
 
     def _forbids(self, key: str) -> bool:
         return self.shape.named.get(key) is FALSE or any(
@@ -413,15 +441,6 @@ class SeenObject:
                 return True
         lo = max(shape.lo, other.lo, len(self._required.union(other.required)))
         return (shape.hi is not None and lo > shape.hi) or (other.hi is not None and lo > other.hi)
-
-
-def _telling_key(shapes: Sequence[ObjectShape]) -> str:
-    """The key whose values differ most among some shapes."""
-    values: dict[str, set[Expr]] = {}
-    for shape in shapes:
-        for key, expr in shape.named.items():
-            values.setdefault(key, set()).add(expr)
-    return max(values, key=lambda key: len(values[key]), default="")
 
 
 def _single_keys(keys: KeySet) -> list[str] | None:
