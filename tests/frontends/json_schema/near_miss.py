@@ -52,18 +52,13 @@ class Near:
                 self.constants += value
             elif isinstance(value, (int, Decimal)) and not isinstance(value, bool):
                 self.numbers.append(value)
-            elif name == "pattern" and value in PATTERNS:
-                self.strings += PATTERNS[value]
-            elif name == "patternProperties" and isinstance(value, dict):
-                self.keys += itertools.chain(*(PATTERNS.get(p, ()) for p in value))
+            elif name == "pattern" and isinstance(value, str):
+                self.strings += PATTERNS.get(value, ())
             elif name == "required" and isinstance(value, list):
                 self.keys += [k for k in value if isinstance(k, str)]
-            elif isinstance(value, dict) and name in (
-                "properties",
-                "dependentSchemas",
-                "dependentRequired",
-                "dependencies",
-            ):
+            elif name == "patternProperties" and isinstance(value, dict):
+                self.keys += itertools.chain(*(PATTERNS.get(p, ()) for p in value))
+            elif name in _KEYED and isinstance(value, dict):
                 self.keys += value
 
     def expand(self, schema: Any) -> list[dict[str, Any]]:
@@ -95,7 +90,7 @@ class Near:
             return self.root
         name = reference.rpartition("/")[2].lstrip("#")
         made = self.root.get("$defs", self.root.get("definitions", {}))
-        return made.get("d" + name[1:]) if isinstance(made, dict) else None
+        return made.get(name, made.get("d" + name[1:])) if isinstance(made, dict) else None
 
     def value(self, schema: Any, depth: int = 3) -> Any:
         """A value that fits a schema more or less."""
@@ -139,7 +134,7 @@ class Near:
             s = rng.choice(self.strings)
         else:
             s = rng.choice([*STRINGS, *(c for c in self.constants if isinstance(c, str))])
-        small = [n for n in self.numbers if isinstance(n, int) and 0 <= n < 9]
+        small = [n for n in self.numbers if isinstance(n, int) and 0 <= n < 600]
         if small and rng.random() < 0.5:
             length = max(0, rng.choice(small) + rng.choice([-1, 0, 0, 1]))
             s = (s + rng.choice(["a", "b", "😀", "é"]) * length)[:length]
@@ -159,7 +154,7 @@ class Near:
             else rng.choice([0, 1, 1, 2, 3])
         )
         made: list[Any] = []
-        for index in range(min(size, 6)):
+        for index in range(min(size, 40)):
             subs = []
             for h in hints:
                 prefix = h.get("prefixItems", h.get("items"))
@@ -270,6 +265,7 @@ class Near:
         return dict(items)
 
 
+_KEYED = ("properties", "dependentSchemas", "dependentRequired", "dependencies")
 _KIND_OF = {
     "minimum": "number", "maximum": "number", "exclusiveMinimum": "number",
     "exclusiveMaximum": "number", "multipleOf": "number",

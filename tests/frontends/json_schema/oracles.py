@@ -15,7 +15,7 @@ import jsonschema
 import jsonschema.exceptions
 import jsonschema_rs
 
-__all__ = ["EXAMPLES", "NotJSON", "Oracles", "Undecided", "draft_of", "parse"]
+__all__ = ["EXAMPLES", "NotJSON", "Oracles", "Undecided", "draft_of", "parse", "plain"]
 
 decimal_context = decimal.Context(prec=3000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 """Remainders of numbers like 1e400 need more digits than Python's default of 28."""
@@ -93,7 +93,9 @@ def parse(text: bytes, draft: str = "draft2020-12") -> Any:
 
 
 def plain(value: Any) -> Any:
-    """With whole decimals as integers, as both oracles want a schema."""
+    """With integers and decimals for numbers, as both oracles want a schema."""
+    if isinstance(value, float):
+        value = Decimal(repr(value))
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else value
     if isinstance(value, list):
@@ -187,6 +189,7 @@ class Example(NamedTuple):
         text: A text of the value.
         says: What `jsonschema` and `jsonschema_rs` say; None where one fails.
         right: The verdict by the specification.
+        formats: With formats as assertions.
     """
 
     name: str
@@ -195,6 +198,7 @@ class Example(NamedTuple):
     text: bytes
     says: tuple[bool | None, bool | None]
     right: bool
+    formats: bool = False
 
 
 EXAMPLES = [
@@ -222,7 +226,13 @@ EXAMPLES = [
         (None, True),
         True,
     ),
+    # RFC 3339, 5.6: a year is four digits, and 1: "between 0000AD and 9999AD".
+    Example("year", "draft7", {"format": "date"}, b'"0000-01-01"', (False, True), True, True),
+    # A regular expression of ECMA-262, which `re` does not read.
+    Example("regex", "draft7", {"format": "regex"}, rb'"\\cA"', (False, True), True, True),
 ]
+_NOT_IN_PYTHON = ("date", "date-time", "regex")
+"""Formats that only `jsonschema_rs` is asked about, see EXAMPLES."""
 
 
 def draft_of(schema: Any) -> str:
@@ -240,23 +250,25 @@ class Oracles:
     def __init__(self, schema: Any, draft: str, *, formats: bool = False) -> None:
         self.draft = draft
         python, rust = adapted(schema, draft)
-        self._make(python, rust, formats)
+        self._make(python, rust, formats, frozenset(_NOT_IN_PYTHON))
 
-    def _make(self, python: Any, rust: Any, formats: bool) -> None:
+    def _make(self, python: Any, rust: Any, formats: bool, leave_out: frozenset[str]) -> None:
         cls = _PYTHON[self.draft]
+        names = [name for name in cls.FORMAT_CHECKER.checkers if name not in leave_out]
+        checker = jsonschema.FormatChecker(names) if formats else None
         self._python_schema = python
-        self._python = cls(python, format_checker=cls.FORMAT_CHECKER if formats else None)
+        self._python = cls(python, format_checker=checker)
         try:
             self._rust = _RUST[self.draft](rust, validate_formats=formats)
         except (ValueError, jsonschema_rs.ReferencingError):
             self._rust = None
 
     @classmethod
-    def as_they_are(cls, schema: Any, draft: str) -> Oracles:
+    def as_they_are(cls, schema: Any, draft: str, *, formats: bool = False) -> Oracles:
         """The oracles for a schema that is not adapted."""
         made = cls.__new__(cls)
         made.draft = draft
-        made._make(plain(schema), plain(schema), False)
+        made._make(plain(schema), plain(schema), formats, frozenset())
         return made
 
     def check(self) -> None:
