@@ -25,6 +25,8 @@ Node = tuple[Any, ...]
 EMPTY: Node = ("empty",)
 EPS: Node = ("eps",)
 ALL: Node = ("not", EMPTY)
+TOKEN = 256
+"""Added to the id of a token that is a step of its own."""
 
 
 def cat(h: Node, k: Node) -> Node:
@@ -138,7 +140,7 @@ def complement(x: Node) -> Node:
 def nullable(n: Node) -> bool:
     """Whether the empty string is in `n`."""
     match n:
-        case ("empty",) | ("class", _):
+        case ("empty",) | ("class", _) | ("token", _, _):
             return False
         case ("eps",):
             return True
@@ -200,6 +202,8 @@ class Reference:
                 return ("rule", term)
             case t.Capture():
                 return capture(b"", self.intern(term.body), term)
+            case t.Token():
+                return ("token", term.names, term.others)
         raise AssertionError(term)
 
     def _end(self, term: t.Capture, text: bytes) -> Node:
@@ -208,12 +212,14 @@ class Reference:
         return alt(frozenset({self.intern(term.instead), follow}))
 
     def _derive(self, n: Node, b: int) -> Node:
-        """What may come after byte `b` (Brzozowski)."""
+        """What may come after byte `b` (Brzozowski); after token `b - TOKEN` if `b` is no byte."""
         match n:
             case ("empty",) | ("eps",):
                 return EMPTY
+            case ("token", names, others):
+                return EPS if b >= TOKEN and ((b - TOKEN in names) != others) else EMPTY
             case ("class", mask):
-                return EPS if mask >> b & 1 else EMPTY
+                return EPS if b < TOKEN and mask >> b & 1 else EMPTY
             case ("cat", h, k):
                 after = cat(self.derive(h, b), k)
                 return alt(frozenset({after, self.derive(k, b)})) if nullable(h) else after
@@ -230,7 +236,8 @@ class Reference:
                     self._bodies[rule] = self.intern(rule.body)
                 return self.derive(self._bodies[rule], b)
             case ("capture", text, x, term):
-                inside = capture(text + bytes([b]), self.derive(x, b), term)
+                longer = text + bytes([b] if b < TOKEN else [])
+                inside = capture(longer, self.derive(x, b), term)
                 if not nullable(x):
                     return inside
                 return alt(frozenset({inside, self.derive(self._end(term, text), b)}))
@@ -238,14 +245,15 @@ class Reference:
                 return self.derive(self.intern(term.follow(text)), b)
         raise AssertionError(n)
 
-    def empty(self, n: Node) -> bool:
+    def empty(self, n: Node, token_ids: tuple[int, ...] = ()) -> bool:
         """Whether no string at all is in `n`. Only for terms with finitely many derivatives."""
+        steps = [*range(256), *[TOKEN + i for i in token_ids]]
         seen, todo = {n}, [n]
         while todo:
             m = todo.pop()
             if nullable(m):
                 return False
-            new = {self.derive(m, b) for b in range(256)} - seen
+            new = {self.derive(m, b) for b in steps} - seen
             seen |= new
             todo += new
         return True

@@ -29,12 +29,16 @@ from constrain.kernels.derive import cpu as ops
 from constrain.kernels.derive import layout as lay
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["DEAD", "StateId", "TermStore"]
+__all__ = ["DEAD", "OTHER_TOKEN", "StateId", "TermStore"]
 
 StateId = NewType("StateId", int)
 """An interned term: all that may still come."""
 
 DEAD: Final = StateId(0)
+
+OTHER_TOKEN: Final = (1 << 30) - 1
+"""The id that stands for all tokens that no term names."""
+_NO_TOKEN: Final = OTHER_TOKEN - 1
 
 MAX_COUNT: Final = lay.INFINITE - (1 << 20)
 """A repeat bounded by more is not bounded: no text of 2 GiB is ever matched."""
@@ -47,6 +51,8 @@ _FIRST_CAPACITY: Final = {
     "partitions": 32,
     "targets": 4096,
     "captures": 16,
+    "token_sets": 8,
+    "token_ids": 32,
     "work": 16384,
     "frames": 512,
 }
@@ -71,6 +77,8 @@ _SECTIONS: Final = (
     (lay.COVER_QUEUE, "nodes", 1),
     (lay.COVER_WITH, "nodes", 1),
     (lay.CAPTURES, "captures", 2),
+    (lay.TOKEN_SETS, "token_sets", 3),
+    (lay.TOKEN_IDS, "token_ids", 1),
 )
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
@@ -88,19 +96,27 @@ class TermStore:
 
     Args:
         limits: `max_terms` and `max_emptiness_states` bound what may be made.
+        token_id: The id of a token that a term names, of the vocabulary that texts are made of. By
+            default there is none, and no token occurs in a text.
 
     Attributes:
         lock: Held by whoever calls, when the store is shared.
         arena: The flat array of `kernels/derive/layout.py`. Replaced by a larger one when it grows.
     """
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        token_id: Callable[[str | int], int] = lambda _: _NO_TOKEN,
+    ) -> None:
         self.lock = threading.RLock()
         self._limits = limits
         self._capacity = dict(_FIRST_CAPACITY)
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
+        self._token_id = token_id
+        self._token_sets: dict[tuple[frozenset[str | int], bool], int] = {}
         self._interned: dict[t.Term, StateId] = {}
         self.arena: Int32Array = self._empty_arena(self._capacity)
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
@@ -170,6 +186,8 @@ class TermStore:
         elif isinstance(term, t.Capture):
             parts = [number[m] for m in (term.body, term.before, term.instead)]
             out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
+        elif isinstance(term, t.Token):
+            out += (ops.OP_TOKEN, self._token_set(term))
         elif isinstance(term, t.And):
             out += (ops.OP_AND, len(term.members))
             out += [number[m] for m in term.members]
@@ -190,6 +208,25 @@ class TermStore:
         if found >= self._capacity["captures"]:
             self._grow("captures", found + 1)
         self._captures.append(capture)
+        return found
+
+    def _token_set(self, term: t.Token) -> int:
+        key = (term.names, term.others)
+        found = self._token_sets.get(key)
+        if found is None:
+            ids = sorted({self._token_id(name) for name in term.names})
+            if term.others:
+                ids.append(OTHER_TOKEN)
+            found, at = len(self._token_sets), int(self.arena[lay.NUM_TOKEN_IDS])
+            for what, needed in (("token_sets", found + 1), ("token_ids", at + len(ids))):
+                if needed > self._capacity[what]:
+                    self._grow(what, needed)
+            self._section(lay.TOKEN_IDS)[at : at + len(ids)] = ids
+            # The id that stands for all others is in the list of all ids, not in the set.
+            entry = (at, len(ids) - term.others, term.others)
+            self._section(lay.TOKEN_SETS)[3 * found : 3 * found + 3] = entry
+            self.arena[lay.NUM_TOKEN_IDS] = at + len(ids)
+            self._token_sets[key] = found
         return found
 
     def concatenate(self, parts: Sequence[StateId]) -> StateId:
@@ -271,6 +308,36 @@ class TermStore:
 
         self._run(step)
         return StateId(now), start
+
+    @property
+    def names_tokens(self) -> bool:
+        """Whether some term made so far names a token."""
+        return bool(self._token_sets)
+
+    @property
+    def tokens_named(self) -> frozenset[int]:
+        """The ids that terms made so far name, as steps of their own.
+
+        `OTHER_TOKEN` is among them, and stands for all ids that are not, if a term names all
+        tokens but some.
+        """
+        count = int(self.arena[lay.NUM_TOKEN_IDS])
+        return frozenset(self._section(lay.TOKEN_IDS)[:count].tolist())
+
+    def after_token(self, state: StateId, token_id: int) -> StateId:
+        """The state after a token as a whole, or DEAD if no term here names it.
+
+        Raises:
+            LimitExceededError: The grammar grew past its limits.
+        """
+        return self._build(np.array((ops.OP_STEP, state, token_id), np.int32), 1)
+
+    def union(self, a: StateId, b: StateId) -> StateId:
+        """The state of what may follow either of two states."""
+        if DEAD in (a, b) or a == b:
+            return a or b
+        program = (ops.OP_NODE, a, ops.OP_NODE, b, ops.OP_ALT, 2, 0, 1)
+        return self._build(np.array(program, np.int32), 3)
 
     def is_empty(self, state: StateId) -> bool:
         """Whether no string at all is in the state's language. Exact; `And`/`Not` are searched.

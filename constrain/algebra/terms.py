@@ -37,6 +37,7 @@ __all__ = [
     "Repeat",
     "Rule",
     "Term",
+    "Token",
     "alt",
     "byte_class",
     "byte_range",
@@ -50,6 +51,7 @@ __all__ = [
     "plus",
     "repeat",
     "star",
+    "token",
 ]
 
 
@@ -224,6 +226,18 @@ class Capture(Term):
         self.instead = instead
 
 
+class Token(Term):
+    """One token of the vocabulary as a whole. See `token`."""
+
+    __slots__ = ("names", "others")
+
+    def __init__(self, names: frozenset[str | int], others: bool) -> None:
+        self.nullable = False
+        self.regular = False
+        self.names = names
+        self.others = others
+
+
 ANY_BYTE: Final = ByteClass((1 << 256) - 1)
 ALL: Final = Not(EMPTY)
 """Every byte string."""
@@ -357,6 +371,20 @@ def capture(
     if instead.nullable:
         raise ValueError("what follows a capture is not nullable")
     return Capture(body, follow, before, instead)
+
+
+def token(*names: str | int, others: bool = False) -> Term:
+    """One token out of the vocabulary, named by its text or its id, whatever its bytes are.
+
+    This is how a grammar asks for a special token: bytes never match one. A text as such, without
+    tokens, has none.
+
+    Args:
+        names: Which. `<|im_end|>` is a special token of that name, or else the one token with these
+            bytes. A vocabulary that lacks it is refused when the grammar is compiled for it.
+        others: Any token but these.
+    """
+    return Token(frozenset(names), others)
 
 
 def non_nullable(term: Term) -> Term:

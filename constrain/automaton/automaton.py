@@ -36,7 +36,7 @@ class Automaton:
     def __init__(self, grammar: Grammar, vocab: Vocabulary, limits: Limits) -> None:
         self.grammar = grammar
         self.vocab = vocab
-        self._store = TermStore(limits)
+        self._store = TermStore(limits, vocab.id_of)
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._bytes = vocab.flat_bytes
@@ -61,7 +61,9 @@ class Automaton:
             return self._store.is_empty(state)
 
     def after_token(self, state: StateId, token_id: int) -> StateId:
-        """The state after a token's bytes, or DEAD; DEAD for a token that is never text.
+        """The state after a token, or DEAD.
+
+        A token goes on by its bytes, if it is text, and as a whole, where the grammar names it.
 
         Args:
             state: A live state.
@@ -72,15 +74,17 @@ class Automaton:
         found = self._steps.get((state, token_id))
         if found is not None:
             return found
-        if token_id >= self.vocab.num_tokens:
-            return DEAD
-        first, last = int(self._offsets[token_id]), int(self._offsets[token_id + 1])
-        if first == last:
-            return DEAD
+        first = last = 0
+        if token_id < self.vocab.num_tokens:
+            first, last = int(self._offsets[token_id]), int(self._offsets[token_id + 1])
         with self._lock:
             if len(self._steps) >= MAX_STEPS:
                 self._steps.clear()
-            found, _ = self._store.advance_in(state, self._bytes, first, last)
+            found = DEAD
+            if first < last:
+                found, _ = self._store.advance_in(state, self._bytes, first, last)
+            if self._store.names_tokens:
+                found = self._store.union(found, self._rows.named.step(state, token_id))
             self._steps[state, token_id] = found
         return found
 
@@ -93,6 +97,11 @@ class Automaton:
         """Which bytes may come next, ascending."""
         with self._lock:
             return self._store.next_bytes(state)
+
+    @property
+    def names_tokens(self) -> bool:
+        """Whether a term made so far names a token as a whole."""
+        return self._store.names_tokens
 
     # Masks
 

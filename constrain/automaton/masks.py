@@ -25,6 +25,7 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.headwalk import HeadWalk
+from constrain.automaton.named import NamedTokens
 from constrain.automaton.settle import UnsureTokens, tokens_below
 from constrain.automaton.slices import PLAIN_TEXT, slice_of
 from constrain.kernels.derive import layout as lay
@@ -84,6 +85,9 @@ class MaskRows:
         store: The grammar's terms.
         vocab: The vocabulary.
         max_bytes: Bound on the bytes of all rows kept; at least one is kept.
+
+    Attributes:
+        named: The tokens that the grammar names as steps of their own.
     """
 
     def __init__(self, store: TermStore, vocab: Vocabulary, max_bytes: int) -> None:
@@ -97,6 +101,7 @@ class MaskRows:
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._stack = np.zeros(2 * (self._trie.max_depth + 2), np.int32)
+        self.named = NamedTokens(store, vocab)
         self._unsure = np.zeros(self._trie.num_nodes, np.int32)
         self._drafts: dict[StateId, _Draft] = {}
         self._by_state: dict[StateId, MaskRow] = {}
@@ -152,6 +157,8 @@ class MaskRows:
                 told = draft.words[ids >> 5] >> (ids & 31) & 1
                 draft.tokens = UnsureTokens(self._vocab, ids[told == 0])
             draft.tokens.settle(self._store, state, words)
+        if self._store.names_tokens:
+            self.named.add(state, words)
         if self._store.nullable(state):
             words |= self._eos_bits
         return words

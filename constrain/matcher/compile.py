@@ -26,8 +26,8 @@ class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
     Reuse it, and share it between threads: what one matcher visits is there for the next. When the
-    automaton has grown to an eighth of `limits.max_terms`, new matchers get a fresh one; the old goes
-    with its last matcher.
+    automaton has grown to an eighth of `limits.max_terms`, new matchers get a fresh one; the old
+    goes with its last matcher.
 
     Attributes:
         grammar: What was compiled.
@@ -139,6 +139,8 @@ def _refuse_unspellable(automaton: Automaton) -> None:
 
     for steps in (by_bytes, by_tokens):
         stuck = _search_sentence(automaton, steps)
+        if steps is by_bytes and automaton.names_tokens:
+            continue  # bytes are not all that it goes on by
         if stuck is not None:
             raise VocabularyError(
                 f"this vocabulary cannot spell {automaton.grammar!r}: {stuck}, and no token does "

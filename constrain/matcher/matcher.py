@@ -155,9 +155,9 @@ class Matcher:
         if self._terminated:
             return False
         state = self._states[-1]
-        if token_id in self._eos:
-            self._terminated = self._automaton.is_accepting(state)
-            return self._terminated
+        if token_id in self._eos and self._automaton.is_accepting(state):
+            self._terminated = True
+            return True
         state = self._automaton.after_token(state, token_id)
         if state == DEAD:
             return False
@@ -191,8 +191,8 @@ class Matcher:
             return 0
         state = self._states[-1]
         for count, token_id in enumerate(ids):
-            if token_id in self._eos:
-                return count + self._automaton.is_accepting(state)
+            if token_id in self._eos and self._automaton.is_accepting(state):
+                return count + 1
             state = self._automaton.after_token(state, token_id)
             if state == DEAD:
                 return count

@@ -18,6 +18,7 @@ import hashlib
 import operator
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -275,6 +276,35 @@ class Vocabulary:
     def special_tokens(self) -> Mapping[str, int]:
         """Ids that a grammar may name; read-only."""
         return self._special_tokens
+
+    def id_of(self, name: str | int) -> int:
+        """The id of the token that a grammar names.
+
+        Args:
+            name: The name of a special token, or the text of a token; or an id, which is checked.
+
+        Raises:
+            VocabularyError: There is none.
+
+        Cost: for a name that is no special token's, a look at every token.
+        """
+        if isinstance(name, int):
+            if 0 <= name < self.vocab_size:
+                return name
+            raise VocabularyError(
+                f"the grammar names token {name}, and ids go from 0 to {self.vocab_size - 1}"
+            )
+        found = self._special_tokens.get(name)
+        if found is not None:
+            return found
+        try:
+            return self._token_bytes.index(name.encode())
+        except ValueError:
+            near = get_close_matches(name, self._special_tokens, 3)
+            raise VocabularyError(
+                f"the vocabulary has no token {name!r}"
+                + (f"\nhint: it has {', '.join(map(repr, near))}" if near else "")
+            ) from None
 
     @property
     def flat_bytes(self) -> npt.NDArray[np.uint8]:

@@ -85,4 +85,29 @@ def _combine_finite(inner):
 
 
 capturing_terms = st.recursive(_bodies, _combine_finite, max_leaves=6)
+
+# Terms that name tokens 1 and 2. A step is a byte, or 256 and an id.
+TOKEN_IDS = (1, 2)
+_tokens = st.tuples(st.sets(st.sampled_from(TOKEN_IDS), min_size=1), st.booleans()).map(
+    lambda p: t.token(*p[0], others=p[1])
+)
+
+
+def _combine_tokens(inner):
+    return st.one_of(
+        _combine(inner),
+        st.lists(inner, min_size=2, max_size=2).map(t.intersect),
+        st.tuples(inner, _bodies).map(lambda p: t.intersect((p[0], t.complement(p[1])))),
+        inner.map(
+            lambda x: t.Rule("rule", lambda: x, nullable=x.nullable) if x is not t.EMPTY else x
+        ),
+        _bodies.flatmap(
+            lambda body: inner.map(
+                lambda x: t.cat(t.literal(b"a"), t.capture(body, t.literal, before=x))
+            )
+        ),
+    )
+
+
+token_terms = st.recursive(st.one_of(_tokens, _bodies), _combine_tokens, max_leaves=6)
 texts = st.lists(st.sampled_from(list(ALPHABET)), max_size=8).map(bytes)

@@ -34,6 +34,7 @@ from constrain.kernels.derive.layout import (
     RULEFUL,
     STATUS,
     TARGETS,
+    TOKEN,
     UNKNOWN,
     WORK,
 )
@@ -52,7 +53,7 @@ from constrain.kernels.derive.nodes import (
     rehash,
 )
 from constrain.kernels.derive.rows import rehash_partitions
-from constrain.kernels.derive.step import BLUR, step
+from constrain.kernels.derive.step import BLUR, FIRST_TOKEN, step
 
 # Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier
 # results.
@@ -82,6 +83,10 @@ OP_CAPTURE = 12
 """capture, i: body, j: before what follows, k: instead"""
 OP_BLUR = 13
 """node: the term whose row it has"""
+OP_TOKEN = 14
+"""set"""
+OP_STEP = 15
+"""node, token id: the term after that token as a whole"""
 
 
 @inner
@@ -157,6 +162,15 @@ def build(arena, program, results):
         elif op == OP_BLUR:
             node = step(A, np.int64(program[at + 1]), np.int64(BLUR), 0)
             at += 1
+        elif op == OP_TOKEN:
+            node = intern_node(A, TOKEN, program[at + 1], 0, 0, NONEMPTY | RULEFUL)
+            at += 1
+        elif op == OP_STEP:
+            byte = FIRST_TOKEN + np.int64(program[at + 2])
+            node = step(A, np.int64(program[at + 1]), byte, 0)
+            if A[STATUS] == OK and decide(A, node, 0) and A[NODE * node + FLAGS] & HOLLOW:
+                node = np.int64(EMPTY_ID)
+            at += 2
         elif op == OP_REHASH:
             rehash(A)
             rehash_partitions(A)

@@ -28,6 +28,7 @@ from constrain.kernels.derive.layout import (
     NEED_NODES,
     NODE,
     NONEMPTY,
+    NUM_TOKEN_IDS,
     OK,
     PARENT,
     PARTITION_SIZE,
@@ -40,13 +41,14 @@ from constrain.kernels.derive.layout import (
     ROW_STATE,
     STATUS,
     TARGETS,
+    TOKEN_IDS,
     TOO_MANY_STATES,
     WORK,
     size_of,
 )
 from constrain.kernels.derive.nodes import lacks_work, set_status
 from constrain.kernels.derive.rows import BYTES, ensure_row
-from constrain.kernels.derive.step import step
+from constrain.kernels.derive.step import FIRST_TOKEN, step
 
 DECIDED = NONEMPTY | HOLLOW
 
@@ -64,14 +66,19 @@ def _search(A, start, sp):
     while at < found:
         u = np.int64(A[A[QUEUE] + at])
         bytewise = A[NODE * u + FLAGS] & BYTEWISE
+        tokens = np.int64(A[NUM_TOKEN_IDS])
         size = np.int64(BYTES)
         if not bytewise:
             if not ensure_row(A, u, sp):
                 return False
             size = np.int64(A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]])
-        for i in range(size):
+        for i in range(size + tokens):
             v = np.int64(EMPTY_ID)
-            if bytewise:
+            if i >= size:
+                v = step(A, u, np.int64(FIRST_TOKEN + A[A[TOKEN_IDS] + i - size]), sp)
+                if A[STATUS] != OK:
+                    return False
+            elif bytewise:
                 v = step(A, u, i, sp)
                 if A[STATUS] != OK:
                     return False

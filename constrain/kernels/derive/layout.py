@@ -32,6 +32,8 @@ NUM_VISITED = 11
 """Nodes of the vocabulary that the last walk looked at."""
 NUM_UNSURE = 12
 """Entries that the last walk wrote to its `unsure`."""
+NUM_TOKEN_IDS = 13
+"""Entries of TOKEN_IDS."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 OFFSETS = 16
@@ -89,6 +91,10 @@ COVER_WITH = OFFSETS + 17
 """[N] the slice's state that a state was met with"""
 CAPTURES = OFFSETS + 18
 """[K, 2] of each capture: nodes of what stands before what follows, and what follows instead"""
+TOKEN_SETS = OFFSETS + 19
+"""[S, 3] of each set of tokens: offset into TOKEN_IDS, count, 1 for all the others"""
+TOKEN_IDS = OFFSETS + 20
+"""[I] ids of tokens, set after set"""
 
 # Values of STATUS.
 OK = 0
@@ -131,6 +137,8 @@ UNKNOWN = 11
 """What follows a text that is not known: not empty, and nothing more can be said."""
 TEXT = 12
 """No term: ARG_A: the TEXT before, or EPS_ID, ARG_B: the last byte."""
+TOKEN = 13
+"""One token as a whole. ARG_A: its set. No byte goes on from it."""
 
 # The nodes that always exist.
 EMPTY_ID = 0

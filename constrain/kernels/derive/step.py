@@ -1,4 +1,4 @@
-"""The derivative by one byte, for terms in which the text captured matters.
+"""The derivative by one byte, where the text captured matters, or by a token as a whole.
 
 Where a CAPTURE is first, every byte gives another term: the one that remembers this byte too. Rows
 would be 256 terms wide, and a walk of the vocabulary would make terms for every text in it. So rows
@@ -9,6 +9,9 @@ here, Brzozowski's rules one node at a time.
 
 `blur` maps a term to the one whose row it has, so that states that differ only in what they have
 captured share a mask.
+
+A token that the grammar names is a step of its own, as if it were a byte past the last. Bytes and
+classes of bytes do not match it; what is outside of a complement is outside for tokens too.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from constrain.kernels.derive.layout import (
     CAPTURE,
     CAT,
     EMPTY_ID,
+    EPS_ID,
     FLAGS,
+    FOLLOW,
     INFINITE,
     KIND,
     NODE,
@@ -41,6 +46,9 @@ from constrain.kernels.derive.layout import (
     STATUS,
     TARGETS,
     TEXT,
+    TOKEN,
+    TOKEN_IDS,
+    TOKEN_SETS,
     WORK,
 )
 from constrain.kernels.derive.nodes import (
@@ -60,14 +68,18 @@ FRAME = 4
 """Slots of a suspended node: [node, stage, value so far, frame below], then a slot a member."""
 BLUR = -1
 """Instead of a byte: what the term is where the texts captured are not known."""
+FIRST_TOKEN = 256
+"""Added to the id of a token, instead of a byte."""
 
 
 @inner
 def _simple(A, t, byte, sp):
     """Whether a term needs no look at its parts."""
+    kind = A[NODE * t + KIND]
+    if byte >= FIRST_TOKEN:
+        return kind < CAT or kind > FOLLOW
     if not A[NODE * t + FLAGS] & BYTEWISE:
         return True
-    kind = A[NODE * t + KIND]
     return byte == BLUR and kind != CAT and kind != ALT and kind != CAPTURE
 
 
@@ -85,8 +97,21 @@ def _first_part(A, t, sp):
 
 
 @inner
+def _has_token(A, t, token):
+    """Whether a term is a TOKEN that this token is."""
+    if A[NODE * t + KIND] != TOKEN:
+        return False
+    at = A[TOKEN_SETS] + 3 * np.int64(A[NODE * t + ARG_A])
+    ids = A[TOKEN_IDS] + A[at]
+    for i in range(A[at + 1]):
+        if A[ids + i] == token:
+            return A[at + 2] == 0
+    return A[at + 2] != 0
+
+
+@inner
 def step(A, root, byte, sp):
-    """The term after one byte, or with BLUR the blurred term. See STATUS before using it."""
+    """The term after a byte or token, or with BLUR the blurred term. Look at STATUS before use."""
     frame = np.int64(-1)
     top = np.int64(sp)
     t = np.int64(root)
@@ -109,6 +134,8 @@ def step(A, root, byte, sp):
                 return np.int64(EMPTY_ID)
         if byte == BLUR:
             value = t
+        elif byte >= FIRST_TOKEN:
+            value = np.int64(EPS_ID) if _has_token(A, t, byte - FIRST_TOKEN) else np.int64(EMPTY_ID)
         else:
             if not ensure_row(A, t, top):
                 return np.int64(EMPTY_ID)
@@ -162,7 +189,9 @@ def step(A, root, byte, sp):
                 if byte == BLUR:
                     value = make_cat(A, value, after_capture(A, capture, -1, top), top)
                 else:
-                    if value != EMPTY_ID:
+                    if value != EMPTY_ID and byte >= FIRST_TOKEN:
+                        value = make_capture(A, text, value, capture)
+                    elif value != EMPTY_ID:
                         longer = intern_node(A, TEXT, text, byte, 0, 0)
                         value = make_capture(A, longer, value, capture)
                     if A[NODE * rest + FLAGS] & NULLABLE:

@@ -1,0 +1,104 @@
+"""Special tokens and other tokens that a grammar names as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+import constrain
+from constrain import Grammar, Vocabulary, VocabularyError
+from constrain.algebra import terms as t
+from tests.matcher.vocabularies import allowed_ids
+
+VOCAB = Vocabulary(
+    [b"a", b"b", b"ab", b"<tool>", None, None, b"\n", None, b"<", b"tool", b">"],
+    eos_token_ids=[7],
+    special_tokens={"<tool>": 4, "</tool>": 5, "<eos>": 7, "<far>": 12},
+    vocab_size=16,
+)
+EOS = 7
+
+
+def compiled(term: t.Term) -> constrain.CompiledGrammar:
+    return constrain.compile(Grammar(term, "test"), VOCAB)
+
+
+def allowed(matcher: constrain.Matcher) -> set[int]:
+    bitmask = constrain.allocate_token_bitmask(1, VOCAB.vocab_size)
+    matcher.fill_next_token_bitmask(bitmask)
+    ids = set(allowed_ids(bitmask, 0, VOCAB.vocab_size))
+    for token in range(VOCAB.vocab_size):  # the mask says what accept_token does
+        assert matcher.fork().accept_token(token) == (token in ids), token
+    return ids
+
+
+def test_a_special_token_is_allowed_only_where_the_grammar_names_it():
+    letters = t.plus(t.byte_class(b"ab"))
+    matcher = compiled(
+        t.cat(letters, t.token("<tool>"), t.literal(b"b"), t.token("</tool>"))
+    ).matcher()
+    assert allowed(matcher) == {0, 1, 2}
+    assert matcher.accept_token(2)
+    assert allowed(matcher) == {0, 1, 2, 4}
+    assert not matcher.accept_token(3)  # the same text, as bytes
+    assert matcher.accept_token(4)
+    assert allowed(matcher) == {1}
+    assert matcher.accept_token(1)
+    assert allowed(matcher) == {5}
+    assert matcher.accept_token(5)
+    assert allowed(matcher) == {EOS}
+
+
+def test_a_name_that_is_no_special_token_is_the_token_of_that_text():
+    matcher = compiled(t.cat(t.token("ab"), t.literal(b"ab"))).matcher()
+    assert allowed(matcher) == {2}
+    assert matcher.accept_token(2)
+    assert allowed(matcher) == {0, 2}
+
+
+def test_any_token_but_some():
+    until = t.cat(t.star(t.token("</tool>", others=True)), t.token("</tool>"))
+    matcher = compiled(until).matcher()
+    everything = {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 12}
+    assert allowed(matcher) == everything
+    for token in (3, 12, 4, 0):
+        assert matcher.accept_token(token)
+        assert allowed(matcher) == everything
+    assert matcher.accept_token(5)
+    assert allowed(matcher) == {EOS}
+
+
+def test_an_end_token_may_be_named():
+    matcher = compiled(t.cat(t.literal(b"a"), t.token("<eos>"), t.literal(b"b"))).matcher()
+    assert matcher.accept_token(0)
+    assert allowed(matcher) == {EOS}
+    assert matcher.accept_token(EOS)
+    assert not matcher.is_terminated
+    assert allowed(matcher) == {1}
+    assert matcher.accept_token(1)
+    assert matcher.accept_token(EOS)
+    assert matcher.is_terminated
+
+
+def test_tokens_in_rules_that_nobody_has_reached():
+    rule = t.Rule(
+        "calls", lambda: t.cat(t.token(4), t.literal(b"a"), t.optional(rule)), nullable=False
+    )
+    matcher = compiled(t.cat(t.literal(b"b"), t.alt((rule, t.literal(b"\n"))))).matcher()
+    assert matcher.accept_token(1)
+    assert allowed(matcher) == {4, 6}
+    assert matcher.accept_token(4)
+    assert matcher.accept_token(0)
+    assert allowed(matcher) == {4, EOS}
+
+
+def test_a_name_that_the_vocabulary_lacks_is_refused():
+    with pytest.raises(VocabularyError, match=r"no token '<tol>'(.|\n)*'<tool>'"):
+        compiled(t.cat(t.token("<tol>"), t.literal(b"a")))
+    with pytest.raises(VocabularyError, match="ids go from 0 to 15"):
+        compiled(t.token(99))
+
+
+def test_bytes_alone_never_hold_a_named_token():
+    grammar = Grammar(t.alt((t.token("<tool>"), t.literal(b"a"))), "test")
+    assert grammar.accepts(b"a")
+    assert not grammar.accepts(b"<tool>")
