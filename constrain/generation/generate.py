@@ -6,7 +6,7 @@ import operator
 import time
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_origin, overload
 
 from constrain.errors import ModelError, SamplingError
 from constrain.generation.interfaces import Model, Tokenizer
@@ -24,7 +24,8 @@ from constrain.vocab import Vocabulary
 
 __all__ = ["generate"]
 
-AnyGrammar = Grammar | CompiledGrammar | None
+AnyGrammar = Grammar | CompiledGrammar | type[Any] | None
+"""A class stands for whatever `Grammar.from_pydantic` takes, such as `Cat | Dog`."""
 _T = TypeVar("_T")
 
 
@@ -102,8 +103,9 @@ def generate(
             of chat messages such as `[{"role": "user", "content": "..."}]` (put through the
             tokenizer's chat template), or token ids (a list, or a 1-D array or tensor).
         grammar: What the text must fit; a compiled one is used as it is, with its vocabulary,
-            which must spell what the tokenizer spells. None: anything. For a list of prompts, one
-            for all or a list.
+            which must spell what the tokenizer spells. A pydantic model, or another type that
+            `Grammar.from_pydantic` takes: its JSON, and `result.parsed` is an object of it. None:
+            anything. For a list of prompts, one for all or a list.
         params: How tokens are drawn; None draws from the model's own distribution. For a list of
             prompts, one for all or a list.
         max_new_tokens: Bound on the tokens drawn per prompt, end tokens included, >= 0. The model's
@@ -134,20 +136,22 @@ def generate(
             "hint: give at least one token id, message or prompt"
         )
     prompts: Sequence[Any] = prompt if batch else [prompt]
-    grammars = _one_each("grammar", grammar, len(prompts), batch)
+    given = _one_each("grammar", grammar, len(prompts), batch)
     row_params = _one_each("params", params, len(prompts), batch)
-    for one in grammars:
-        if not (one is None or isinstance(one, (Grammar, CompiledGrammar))):
-            raise TypeError(f"grammar is a constrain.Grammar, not {type(one).__name__}")
+    for one in given:
+        if not (one is None or isinstance(one, (Grammar, CompiledGrammar)) or _is_type(one)):
+            raise TypeError(
+                f"grammar is a pydantic type or a constrain.Grammar, not {type(one).__name__}"
+            )
     for one in row_params:
         if not (one is None or isinstance(one, SamplingParams)):
             raise TypeError(f"params is a constrain.SamplingParams, not {type(one).__name__}")
 
     budget = _budget(max_new_tokens)
     began = time.perf_counter()
-    vocabulary = _vocabulary(model, tokenizer, grammars, vocabulary)
+    vocabulary = _vocabulary(model, tokenizer, given, vocabulary)
     read = time.perf_counter()
-    compiled = _compile_each(grammars, vocabulary, limits)
+    compiled = _compile_each(_grammars(given, limits), vocabulary, limits)
     made = time.perf_counter()
     matchers = [None if one is None else one.matcher() for one in compiled]
     generation = Generation(
@@ -162,6 +166,7 @@ def generate(
             compile_s=made - read,
             matcher_s=time.perf_counter() - made,
         ),
+        [None if one is None else one.grammar.adapter for one in compiled],
     )
     if stream:
         return BatchStream(generation) if batch else TextStream(generation)
@@ -182,6 +187,20 @@ def _one_each(name: str, given: object, num_prompts: int, batch: bool) -> list[A
     if len(given) != num_prompts:
         raise SamplingError(f"{name} has {len(given)} entries for {num_prompts} prompts")
     return list(given)
+
+
+def _grammars(given: list[Any], limits: Limits) -> list[Grammar | CompiledGrammar | None]:
+    """A grammar for each row; those of types are made, once each."""
+    made: dict[int, Grammar] = {}
+    for one in given:
+        if _is_type(one) and id(one) not in made:
+            made[id(one)] = Grammar.from_pydantic(one, limits=limits)
+    return [made.get(id(one), one) for one in given]
+
+
+def _is_type(one: object) -> bool:
+    """Whether it is a class, `X | Y`, `Annotated[...]` and the like, or a `TypeAdapter`."""
+    return isinstance(one, type) or get_origin(one) is not None or hasattr(one, "core_schema")
 
 
 def _vocabulary(

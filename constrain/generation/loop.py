@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,8 @@ from constrain.matcher import allocate_token_bitmask, fill_next_token_bitmasks
 from constrain.sampling import Sampler, SamplingParams
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from constrain.matcher import Matcher
     from constrain.vocab import Vocabulary
 
@@ -90,6 +92,7 @@ class Generation:
         vocabulary: What the ids spell.
         max_new_tokens: Bound on the tokens drawn per row, end tokens included.
         started: What came before.
+        adapters: One per row, what reads its text back; None where its grammar has none.
 
     Raises:
         ModelError: A prompt is longer than the model's context, or the model lacks a token of a
@@ -105,6 +108,7 @@ class Generation:
         vocabulary: Vocabulary,
         max_new_tokens: int,
         started: StartTimings,
+        adapters: Sequence[TypeAdapter[Any] | None],
     ) -> None:
         context = context_length(model)
         budgets = [
@@ -117,6 +121,7 @@ class Generation:
         self._params = list(params)
         self._vocabulary = vocabulary
         self._started = started
+        self._adapters = list(adapters)
         self._clock = _Clock()
         self._sampler = Sampler()
         self._not_ends = _all_but(vocabulary.eos_token_ids, vocabulary.vocab_size)
@@ -238,6 +243,7 @@ class Generation:
             text_bytes=row.text_bytes,
             finish_reason=row.finish_reason,
             timings=timings,
+            adapter=self._adapters[index],
         )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 __all__ = ["FinishReason", "GenerationResult", "GenerationTimings"]
 
@@ -68,12 +71,31 @@ class GenerationResult:
     """`text` as bytes, and the start of a character where the budget cut one in two."""
     finish_reason: FinishReason
     timings: GenerationTimings
+    adapter: TypeAdapter[Any] | None = field(default=None, repr=False, compare=False)
+    """Of a grammar from pydantic, what reads its texts."""
 
     @property
     def parsed(self) -> Any:  # noqa: ANN401 - whatever the JSON says
-        """The JSON value that `text` spells.
+        """What `text` spells: an object of the grammar's pydantic type, else a JSON value.
 
         Raises:
             json.JSONDecodeError: It spells none: another kind of grammar, or cut by the budget.
+            pydantic.ValidationError: The same for a grammar from pydantic, or a validator written
+                by the user rejects it.
         """
-        return json.loads(self.text)
+        return json.loads(self.text) if self.adapter is None else self.parse(self.adapter)
+
+    def parse(self, model: Any) -> Any:  # noqa: ANN401 - whatever pydantic can make a type of
+        """The object of a pydantic type that `text` spells, whatever the grammar was.
+
+        Args:
+            model: As `Grammar.from_pydantic` takes it.
+
+        Raises:
+            pydantic.ValidationError: It spells none.
+            BackendUnavailableError: pydantic is not installed.
+            GrammarError: `model` is no type that pydantic knows.
+        """
+        from constrain.frontends.pydantic import adapter_of
+
+        return adapter_of(model).validate_json(self.text)

@@ -23,6 +23,7 @@ others: `containers`, `objects`; code: `functions`, `hooks`. `compile` is the wh
 
 from __future__ import annotations
 
+from constrain.frontends.pydantic.adapter import adapter_of
 from constrain.frontends.pydantic.compile import PydanticGrammar, from_pydantic
 
-__all__ = ["PydanticGrammar", "from_pydantic"]
+__all__ = ["PydanticGrammar", "adapter_of", "from_pydantic"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OLDEST", "adapter_of", "config_of", "name_of"]
 
-OLDEST: Final = (2, 9)
+OLDEST: Final = (2, 11)
 """The oldest pydantic that the tests were run with."""
 
 

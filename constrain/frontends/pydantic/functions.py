@@ -68,6 +68,12 @@ _PASSED: Final = (
     "pydantic._migration.",
 )
 """Starts of the names of functions that accept whatever the schema inside of them accepts."""
+_LIKE_THEIR_INNER: Final = (
+    "pydantic.types.Secret",
+    "pydantic.types._Secret",
+    f"{_VALIDATORS}.deque_validator",
+)
+"""Those whose result is as long as that of the schema inside."""
 
 
 def read_function(reader: CoreReader, core: Core, place: Place) -> JSON:
@@ -101,7 +107,7 @@ def _user_function(reader: CoreReader, core: Core, place: Place) -> JSON:
     declared = core.get("json_schema_input_schema")
     if declared is None:
         declared = core.get("metadata", {}).get("pydantic_js_input_core_schema")
-    if declared is not None:
+    if declared is not None and ("schema" in core or declared["type"] != "any"):
         return reader.read(declared, place)
     if "schema" in core:
         return reader.read(core["schema"], place)
@@ -163,14 +169,14 @@ def _alternatives(reader: CoreReader, core: Core) -> list[Core]:
         return _alternatives(reader, inner)
     if core["type"] == "union":
         return [one for choice in reader.choices(core) for one in _alternatives(reader, choice)]
-    if core["type"] == "function-after":
+    if core["type"] in ("function-after", "function-wrap"):
         name = function_name(core)
+        if name is not None and name.startswith(_LIKE_THEIR_INNER):
+            return _alternatives(reader, core["schema"])
         bound = None if name is None else _known_bound(core, name)
         if bound is not None:
             inner = _alternatives(reader, core["schema"])
             return [{**one, bound[0]: bound[1]} for one in inner if bound[0] not in one]
-        if (name or "").startswith(("pydantic.types.Secret", "pydantic.types._Secret")):
-            return _alternatives(reader, core["schema"])
     return [core]
 
 

@@ -78,7 +78,7 @@ def with_hooks(reader: CoreReader, core: Core, place: Place) -> JSON:
     try:
         own: JSON | None = reader.read_bare(core, place)
     except (UnsupportedFeatureError, Never):
-        if not (functions or later):
+        if not any(map(_is_users, (*functions, *later))):
             raise
         own = None
     told: JSON = own
@@ -160,6 +160,14 @@ def _bare(schema: JSON) -> JSON:
     if not isinstance(schema, dict):
         return schema
     return {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
+
+
+def _is_users(function: Any) -> bool:  # noqa: ANN401 - any callable
+    """Whether a hook is the user's: their function, or their words in WithJsonSchema."""
+    inner = getattr(function, "__func__", function)
+    module = getattr(inner, "__module__", None) or ""
+    name = getattr(inner, "__qualname__", "")
+    return module.partition(".")[0] != "pydantic" or name.startswith("WithJsonSchema.")
 
 
 def _says_nothing(function: Any) -> bool:  # noqa: ANN401 - any callable

@@ -18,12 +18,11 @@ _BYTE: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4: Final = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
 _GROUP: Final = "[0-9A-Fa-f]{1,4}"
 _ALNUM: Final = "[A-Za-z0-9]"
-# No hyphens at both the third and the fourth place: `xn--` would have to be decoded.
-_LABEL: Final = f"(?:{_ALNUM}(?:[A-Za-z0-9-]{{0,61}}{_ALNUM})?)"
-_NO_PUNYCODE: Final = "(?!..--)"
+# At most 61 characters, no two hyphens in a row: `xn--` would have to be decoded.
+_LABEL: Final = f"{_ALNUM}(?:-?{_ALNUM}){{0,30}}"
 # A last label that starts with a letter is no number, so the host is no odd IPv4 address.
-_LAST_LABEL: Final = f"[A-Za-z](?:[A-Za-z0-9-]{{0,61}}{_ALNUM})?"
-_HOST: Final = rf"(?:(?:{_NO_PUNYCODE}{_LABEL}\.)*{_NO_PUNYCODE}{_LAST_LABEL}|{_IPV4})"
+_LAST_LABEL: Final = f"[A-Za-z](?:-?{_ALNUM}){{0,30}}"
+_HOST: Final = rf"(?:(?:{_LABEL}\.){{0,3}}{_LAST_LABEL}|{_IPV4})"
 _PORT: Final = f"(?::{digits_between(1, 65535)})?"
 _CHARACTER: Final = r"(?:[A-Za-z0-9._~!$&()*+,;=:@-]|%[0-9A-Fa-f]{2})"
 _TAIL: Final = rf"(?:\?(?:{_CHARACTER}|[/?])*)?(?:#(?:{_CHARACTER}|[/?])*)?"
@@ -57,14 +56,13 @@ def read_multi_host_url(core: Core, place: Place) -> JSON:
     return read_url(core, place)
 
 
-_ATOM: Final = "[A-Za-z0-9_+-]+"
+_ATOM: Final = "[A-Za-z0-9_+-]{1,30}"
 # Top-level names that nobody can have, which email-validator refuses.
 _RESERVED: Final = "(?!(?:arpa|example|invalid|local|localhost|onion|test)$)"
 EMAIL: Final = (
-    f"^(?![^@]{{65}}){_ATOM}(?:\\.{_ATOM})*@(?![^]{{190}})"
-    f"(?:{_NO_PUNYCODE}{_LABEL}\\.)+{_RESERVED}[a-z]{{2,20}}$"
+    f"^{_ATOM}(?:\\.{_ATOM})?@(?:{_ALNUM}(?:-?{_ALNUM}){{0,20}}\\.){{1,3}}{_RESERVED}[a-z]{{2,20}}$"
 )
-"""An address that email-validator takes, of at most 254 characters."""
+"""An address that email-validator takes: at most 64 characters before the @, 254 in all."""
 
 
 def _ipv6() -> str:

@@ -256,7 +256,7 @@ PYTHON_PATTERNS = {
         r"(?i)^k$",
         r"^[^\W]$",
         r"^{$",
-        r"^[[]$",
+        r"^[\[]$",
         r"(?#comment)^a$",
         r"^a{,2}$",
         r"\bx\b",

@@ -1,0 +1,129 @@
+"""The contract: each text of the grammar validates, whatever the type and the style."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Optional, Union
+
+import pydantic
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.frontends.pydantic.cases import (
+    CASES,
+    CHOICES,
+    NETWORK,
+    NUMBERS,
+    STRINGS,
+    TIMES,
+    AliasedOpen,
+    ByName,
+)
+from tests.frontends.pydantic.drawing import TypeTexts
+
+STYLES = ("canonical", "any")
+COUNT = 12
+"""Texts of each type and style."""
+# In any order, among keys of any name, a blind walk hardly meets the keys that must come.
+HARD_TO_DRAW = {("any", AliasedOpen), ("any", ByName)}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", list(CASES))
+def test_every_text_validates(name: str, style: str) -> None:
+    kind = CASES[name]
+    if (style, kind) in HARD_TO_DRAW:
+        pytest.skip("no text of it is found by drawing bytes")
+    texts = TypeTexts(kind, style=style)
+    drawn = list(texts.drawn(name, COUNT))
+    assert len(drawn) > COUNT // 2
+    wrong = [text for text in drawn if not texts.validates(text)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", ["EmailStr", "NameEmail"])
+@pytest.mark.parametrize("style", STYLES)
+def test_every_address_validates(kind: str, style: str) -> None:
+    pytest.importorskip("email_validator", reason="pydantic[email] is not installed")
+    texts = TypeTexts(getattr(pydantic, kind), style=style)
+    wrong = [text for text in texts.drawn(kind, 40) if not texts.validates(text)]
+    assert not wrong
+    assert texts.accepts('"jane.doe+x@mail.example-shop.com"')
+    assert not texts.accepts('"jane@localhost"')
+    assert not texts.accepts('"jane@shop.test"')
+
+
+def test_what_is_drawn_with_the_order_of_properties_free() -> None:
+    texts = TypeTexts(CASES["Plain"], property_order="any")
+    assert texts.accepts('{"e": 1, "a": 2}')
+    assert all(map(texts.validates, texts.drawn("free", COUNT)))
+
+
+# Types made of types
+
+LEAVES = [
+    kind
+    for kinds in (NUMBERS, STRINGS, TIMES, NETWORK, CHOICES)
+    for kind in kinds.values()
+    if not isinstance(kind, pydantic.TypeAdapter)
+]
+KEYS = [str, int, bool, CASES["date"], CASES["enum"], CASES["uuid"], Literal["a", "b"]]
+
+
+def _bounded(kind: Any, least: int, more: int) -> Any:
+    return Annotated[kind, pydantic.Field(min_length=least, max_length=least + more)]
+
+
+def _model(fields: list[tuple[Any, bool, bool]], extra: str) -> Any:
+    made: dict[str, Any] = {}
+    for index, (kind, required, aliased) in enumerate(fields):
+        default: Any = ... if required else None
+        alias = f"alias {index}" if aliased else None
+        made[f"f{index}"] = (kind, pydantic.Field(default, alias=alias))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # bytes and the like as defaults of no matter
+        config = pydantic.ConfigDict(extra=extra)  # type: ignore[typeddict-item]
+        return pydantic.create_model("Made", __config__=config, **made)
+
+
+def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    field = st.tuples(inner, st.booleans(), st.booleans())
+    return st.one_of(
+        inner.map(lambda kind: list[kind]),  # type: ignore[valid-type]
+        inner.map(lambda kind: Optional[kind]),  # noqa: UP045
+        st.tuples(inner, inner).map(lambda kinds: Union[kinds]),  # noqa: UP007
+        st.tuples(inner, inner).map(lambda kinds: tuple[kinds]),  # type: ignore[valid-type]
+        st.tuples(st.sampled_from(KEYS), inner).map(lambda kinds: dict[kinds]),  # type: ignore[valid-type, misc]
+        st.builds(
+            _bounded,
+            inner.map(lambda kind: list[kind]),  # type: ignore[valid-type]
+            st.integers(0, 2),
+            st.integers(0, 2),
+        ),
+        st.builds(
+            _model,
+            st.lists(field, min_size=1, max_size=3),
+            st.sampled_from(["ignore", "forbid"]),
+        ),
+    )
+
+
+TYPES = st.recursive(st.sampled_from(LEAVES), _composed, max_leaves=4)
+
+
+@settings(max_examples=60)
+@given(kind=TYPES, style=st.sampled_from(STYLES), seed=st.integers(0, 2**32))
+def test_texts_of_composed_types_validate(kind: Any, style: str, seed: int) -> None:
+    texts = TypeTexts(kind, style=style)
+    rng = random.Random(seed)
+    for steps in (0, 5, 30):
+        text = texts.draw(rng, steps)
+        assert text is None or texts.validates(text), text
+
+
+def test_a_decimal_is_what_the_text_says() -> None:
+    texts = TypeTexts(CASES["decimal price"])
+    assert texts.adapter.validate_json('"12.50"') == Decimal("12.50")

@@ -1,0 +1,115 @@
+"""What cannot be said of a text is refused, and the message names the field."""
+
+from __future__ import annotations
+
+import re
+import sys
+import typing
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pydantic
+import pytest
+from pydantic import AfterValidator, BaseModel, Field, PlainValidator
+
+import constrain
+from constrain import Grammar
+from constrain.errors import (
+    BackendUnavailableError,
+    GrammarError,
+    LimitExceededError,
+    UnsatisfiableError,
+    UnsupportedFeatureError,
+)
+from tests.frontends.pydantic.cases import Colour, Node, text
+
+
+def plain(kind: Any) -> Any:
+    return pydantic.create_model("Model", field=(kind, ...))
+
+
+class Inner(BaseModel):
+    deep: list[pydantic.FilePath]
+
+
+REFUSED = {
+    "FilePath": (plain(pydantic.FilePath), "whether a file exists"),
+    "DirectoryPath": (plain(pydantic.DirectoryPath), "whether a folder exists"),
+    "NewPath": (plain(pydantic.NewPath), "whether a path is free"),
+    "ImportString": (plain(pydantic.ImportString), "what can be imported"),
+    "Pattern": (plain(re.Pattern), "regular expression"),
+    "Json": (plain(pydantic.Json[int]), "a JSON text inside of a string"),
+    "nested": (plain(dict[str, Inner]), "Inner.deep[]"),
+    "plain validator": (plain(Annotated[int, PlainValidator(lambda v: v)]), "says nothing of"),
+    "no JSON": (
+        pydantic.create_model(
+            "M", __config__={"arbitrary_types_allowed": True}, field=(re.Match, ...)
+        ),
+        "no JSON text",
+    ),
+    "callable": (plain(typing.Callable[[], int]), "no JSON text"),
+    "literal of a plain enum": (Literal[Colour.RED], "no JSON text"),
+    "multiple of a union": (plain(Annotated[int | Decimal, Field(multiple_of=2)]), "multiple_of"),
+    "bound of a converted str": (plain(Annotated[str, AfterValidator(len), Field(gt=3)]), "`gt`"),
+    "set of two floats": (plain(Annotated[set[float], Field(min_length=2)]), "may differ"),
+    "dict of two floats": (plain(Annotated[dict[float, int], Field(min_length=2)]), "may differ"),
+    "keys that are multiples": (
+        plain(dict[Annotated[int, Field(multiple_of=2)], int]),
+        "multiples",
+    ),
+    "negative alias": (
+        pydantic.create_model("M", x=(int, Field(validation_alias=pydantic.AliasPath("a", -1)))),
+        "from the end",
+    ),
+    "nested classes in a pattern": (plain(text(r"^[a-z&&[^b]]$")), "Rust's regex crate"),
+    "a property in a pattern": (plain(text(r"\p{Greek}")), "'Greek'"),
+    "no case beyond ASCII": (plain(text(r"(?i)[^é]")), "case does not matter"),
+}
+
+
+@pytest.mark.parametrize(("kind", "message"), REFUSED.values(), ids=list(REFUSED))
+def test_refuses_by_name(kind: Any, message: str) -> None:
+    with pytest.raises(UnsupportedFeatureError) as refusal:
+        Grammar.from_pydantic(kind)
+    assert message in str(refusal.value)
+    assert "Model.field" in str(refusal.value) or kind.__name__ != "Model" or "Inner" in message
+
+
+def test_a_choice_that_is_no_json_is_left_out() -> None:
+    kind = typing.Callable[[], int] | int
+    grammar = Grammar.from_pydantic(kind)
+    assert grammar.accepts(b"1")
+
+
+@pytest.mark.parametrize("wrong", ["Model", b"x", 3, object(), Node(value=1)])
+def test_no_type(wrong: Any) -> None:
+    with pytest.raises(GrammarError, match="is no type"):
+        Grammar.from_pydantic(wrong)
+
+
+def test_options() -> None:
+    with pytest.raises(GrammarError, match="property_order"):
+        Grammar.from_pydantic(int, property_order="sorted")
+    with pytest.raises(GrammarError, match="style"):
+        Grammar.from_pydantic(int, style="pretty please")
+    with pytest.raises(TypeError, match="Limits"):
+        Grammar.from_pydantic(int, limits=3)  # type: ignore[arg-type]
+    with pytest.raises(LimitExceededError):
+        Grammar.from_pydantic(Node, limits=constrain.Limits(max_source_nodes=3))
+
+
+def test_nothing_validates() -> None:
+    with pytest.raises(UnsatisfiableError):
+        Grammar.from_pydantic(Annotated[int, Field(gt=3, lt=3)])
+
+
+def test_without_pydantic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    with pytest.raises(BackendUnavailableError, match=r"constrain-decoding\[pydantic\]"):
+        Grammar.from_pydantic(int)
+
+
+def test_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pydantic, "VERSION", "2.4.1")
+    with pytest.raises(UnsupportedFeatureError, match=r"pydantic 2\.4\.1"):
+        Grammar.from_pydantic(int)
