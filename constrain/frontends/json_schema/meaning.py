@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from itertools import combinations
 
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema.assertions import Assertions
@@ -333,15 +332,5 @@ class Meaning:
 
     def _exactly_one(self, values: ShapeSet, branches: list[ShapeSet]) -> ShapeSet:
         """Those of some values that are in exactly one branch."""
-        within = [self._both(values, branch) for branch in branches]
-        overlapping: dict[int, list[int]] = {i: [] for i in range(len(within))}
-        for i, j in combinations(range(len(within)), 2):
-            if not self._sets.apart(
-                within[i], within[j], self._sight.arrays_apart, self._sight.objects_apart
-            ):
-                overlapping[i].append(j)
-                overlapping[j].append(i)
-        return self._sets.any_of(
-            self._sets.without(branch, *[branches[j] for j in overlapping[i]])
-            for i, branch in enumerate(within)
-        )
+        sight = self._sight
+        return self._sets.exactly_one(values, branches, sight.arrays_apart, sight.objects_apart)

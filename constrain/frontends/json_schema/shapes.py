@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import combinations
+from typing import Final, TypeVar
 
 from constrain.frontends.json_schema import array, number
 from constrain.frontends.json_schema import object as objects
 from constrain.frontends.json_schema.array import ANY_ARRAY, Arrays, ArrayShape
-from constrain.frontends.json_schema.conjunction import conjunction
+from constrain.frontends.json_schema.conjunction import Algebra, conjunction
 from constrain.frontends.json_schema.expr import Exprs
 from constrain.frontends.json_schema.number import ANY_NUMBER, NumberShape
 from constrain.frontends.json_schema.object import ANY_OBJECT, JOIN, Objects, ObjectShape
@@ -27,6 +28,8 @@ __all__ = ["EVERYTHING", "NOTHING", "ShapeSet", "Shapes"]
 
 _CHARGE: Final = 10
 """Nodes that a comparison of two shapes counts as; one that is made is `JOIN` comparisons."""
+
+_Shape = TypeVar("_Shape")
 
 _MOST_STRING_PAIRS: Final = 8
 """Pairs of string shapes that are multiplied out."""
@@ -111,59 +114,111 @@ class Shapes:
 
     def without(self, values: ShapeSet, *others: ShapeSet) -> ShapeSet:
         """Values of the first set that are in none of the others."""
-        strings = self._strings
-        numbers, texts = values.numbers, strings.collapse(values.strings)
-        for other in others:
-            for shape in other.numbers:
-                numbers = self._all_numbers([numbers, number.complement(shape)])
-            for text in strings.collapse(other.strings):
-                # Not asked if nothing is left: it may have no complement.
-                texts = self._all_strings([texts, strings.complement(text)]) if texts else texts
         return ShapeSet(
             values.null and not any(other.null for other in others),
             values.booleans.difference(*[other.booleans for other in others]),
-            tuple(numbers),
-            tuple(texts),
-            self._all_arrays(
-                [values.arrays, *[self._not_array(s) for other in others for s in other.arrays]]
-            ),
-            self._all_objects(
-                [values.objects, *[self._not_object(s) for other in others for s in other.objects]]
-            ),
+            self._less_numbers(values.numbers, [other.numbers for other in others]),
+            self._less_strings(values.strings, [other.strings for other in others]),
+            self._less_arrays(values.arrays, [other.arrays for other in others]),
+            self._less_objects(values.objects, [other.objects for other in others]),
         )
 
-    def apart(
+    def exactly_one(
         self,
-        a: ShapeSet,
-        b: ShapeSet,
+        values: ShapeSet,
+        branches: Sequence[ShapeSet],
         arrays_apart: Callable[[ArrayShape, ArrayShape], bool],
         objects_apart: Callable[[ObjectShape, ObjectShape], bool],
-    ) -> bool:
-        """Whether it is plain that no value is in both sets. What is in both is not made.
+    ) -> ShapeSet:
+        """Values of the first set that are in exactly one of some branches.
+
+        Complements are made only of branches that may share something of a kind: nearly always the
+        branches of a `oneOf` want different constants under one key, and "exactly one" is "any".
 
         Args:
-            a: A set.
-            b: Another one.
+            values: The values.
+            branches: The branches.
             arrays_apart: Sees that no array is in both of two shapes, if that is plain.
             objects_apart: The same of objects.
         """
-        if (a.null and b.null) or not a.booleans.isdisjoint(b.booleans):
-            return False
-        if a.numbers and b.numbers and self._all_numbers([a.numbers, b.numbers]):
-            return False
-        if a.strings and b.strings and self._all_strings([a.strings, b.strings]):
-            return False
-        self._charge(len(a.objects) * len(b.objects) + len(a.arrays) * len(b.arrays))
-        return all(
-            seen.excludes(y) or arrays_apart(x, y)
-            for x in a.arrays
-            for seen in (self._arrays.seen(x),)
-            for y in b.arrays
-        ) and all(
-            seen.excludes(y) or objects_apart(x, y)
-            for x in a.objects
-            for seen in (self._objects.seen(x),)
-            for y in b.objects
+        within = [self.all_of([values, branch]) for branch in branches]
+        numbers = _alone(
+            [w.numbers for w in within],
+            [b.numbers for b in branches],
+            lambda a, b: bool(self._all_numbers([a, b])),
+            self._less_numbers,
+        )
+        texts = _alone(
+            [w.strings for w in within],
+            [b.strings for b in branches],
+            lambda a, b: bool(self._all_strings([a, b])),
+            self._less_strings,
+        )
+        arrays = _alone(
+            [w.arrays for w in within],
+            [b.arrays for b in branches],
+            lambda a, b: self._share(a, b, self._arrays, arrays_apart),
+            self._less_arrays,
+        )
+        members = _alone(
+            [w.objects for w in within],
+            [b.objects for b in branches],
+            lambda a, b: self._share(a, b, self._objects, objects_apart),
+            self._less_objects,
+        )
+        return ShapeSet(
+            sum(each.null for each in within) == 1,
+            frozenset([b for b in _BOTH if sum(b in each.booleans for each in within) == 1]),
+            number.union(numbers),
+            self._strings.union(texts),
+            self._any_arrays(arrays),
+            self._any_objects(members),
+        )
+
+    def _share(
+        self,
+        a: Sequence[_Shape],
+        b: Sequence[_Shape],
+        algebra: Algebra[_Shape],
+        apart: Callable[[_Shape, _Shape], bool],
+    ) -> bool:
+        """Whether two unions may have something in common. What that is is not made."""
+        self._charge(len(a) * len(b))
+        for x in a:
+            seen = algebra.seen(x)
+            if not all(seen.excludes(y) or apart(x, y) for y in b):
+                return True
+        return False
+
+    def _less_numbers(
+        self, numbers: tuple[NumberShape, ...], others: Iterable[tuple[NumberShape, ...]]
+    ) -> tuple[NumberShape, ...]:
+        for shape in [shape for other in others for shape in other]:
+            numbers = self._all_numbers([numbers, number.complement(shape)])
+        return numbers
+
+    def _less_strings(
+        self, texts: tuple[StringShape, ...], others: Sequence[tuple[StringShape, ...]]
+    ) -> tuple[StringShape, ...]:
+        if not others:
+            return texts
+        strings = self._strings
+        texts = strings.collapse(texts)
+        for shape in [shape for other in others for shape in strings.collapse(other)]:
+            if texts:  # else not asked: there may be no complement
+                texts = self._all_strings([texts, strings.complement(shape)])
+        return texts
+
+    def _less_arrays(
+        self, arrays: tuple[ArrayShape, ...], others: Iterable[tuple[ArrayShape, ...]]
+    ) -> tuple[ArrayShape, ...]:
+        return self._all_arrays([arrays, *[self._not_array(s) for other in others for s in other]])
+
+    def _less_objects(
+        self, shapes: tuple[ObjectShape, ...], others: Iterable[tuple[ObjectShape, ...]]
+    ) -> tuple[ObjectShape, ...]:
+        return self._all_objects(
+            [shapes, *[self._not_object(s) for other in others for s in other]]
         )
 
     def _all_numbers(self, unions: Iterable[Iterable[NumberShape]]) -> tuple[NumberShape, ...]:
@@ -221,3 +276,25 @@ class Shapes:
     def _charge(self, comparisons: int) -> None:
         self._charged += comparisons * _CHARGE
         self._limits.check("max_source_nodes", self._charged, "the combinations of a schema")
+
+
+def _alone(
+    within: Sequence[tuple[_Shape, ...]],
+    branches: Sequence[tuple[_Shape, ...]],
+    share: Callable[[tuple[_Shape, ...], tuple[_Shape, ...]], bool],
+    less: Callable[[tuple[_Shape, ...], list[tuple[_Shape, ...]]], tuple[_Shape, ...]],
+) -> list[_Shape]:
+    """What is in exactly one of some branches, for one kind of value.
+
+    Args:
+        within: For each branch a union: what of it is asked about.
+        branches: The branches.
+        share: Whether two unions may have something in common.
+        less: A union without others.
+    """
+    others: list[list[tuple[_Shape, ...]]] = [[] for _ in within]
+    for i, j in combinations(range(len(within)), 2):
+        if within[i] and within[j] and share(within[i], within[j]):
+            others[i].append(branches[j])
+            others[j].append(branches[i])
+    return [s for own, rest in zip(within, others, strict=True) for s in less(own, rest)]

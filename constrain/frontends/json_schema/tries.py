@@ -87,6 +87,10 @@ def all_but(strings: Iterable[str], alphabet: Alphabet) -> Term:
                 ends.append(False)
             node = child
         ends[node] = True
+    spelled: dict[str, Term] = {}
+    for c in dict.fromkeys([c for edges in children for c in edges]):
+        spelled[c] = alphabet.spell(CodepointSet.of(c))
+    others: dict[tuple[str, ...], Term] = {}  # any other code point than those, and then anything
     nothing: Term = EPS
     terms = [nothing] * len(children)
     for node in range(len(children) - 1, -1, -1):
@@ -94,10 +98,13 @@ def all_but(strings: Iterable[str], alphabet: Alphabet) -> Term:
         if not edges and not ends[node]:
             terms[node] = alphabet.text
             continue
-        others = CodepointSet.ANY - CodepointSet.of(*edges)
+        taken = tuple(edges)
+        if taken not in others:
+            rest = CodepointSet.ANY - CodepointSet.of(*taken)
+            others[taken] = cat(alphabet.spell(rest), alphabet.text)
         parts: list[Term] = [] if ends[node] else [EPS]
-        parts += [cat(alphabet.spell(CodepointSet.of(c)), terms[k]) for c, k in edges.items()]
-        parts.append(cat(alphabet.spell(others), alphabet.text))
+        parts += [cat(spelled[c], terms[k]) for c, k in edges.items()]
+        parts.append(others[taken])
         terms[node] = alt(parts)
     return terms[0]
 

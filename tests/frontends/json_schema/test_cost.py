@@ -264,6 +264,24 @@ ANSWERED: dict[str, tuple[Any, list[Any], list[Any], int]] = {
         [{"v7": "x"}, {"v7": 1, "v8": 1}],
         50_000,
     ),
+    "oneOf whose objects a pattern tells apart, and nothing else": (
+        {
+            "required": ["file"],
+            "properties": {"file": {"type": "string"}},
+            "oneOf": [
+                {
+                    "properties": {
+                        "file": {"pattern": f"\\.x{i}$"},
+                        "options": {"properties": {f"o{k}": INTEGER for k in range(i, i + 9)}},
+                    }
+                }
+                for i in range(12)
+            ],
+        },
+        [{"file": "a.x1"}, {"file": "a.x1", "options": {"o1": 1, "o0": "x"}}],
+        [{"file": "a.x1", "options": {"o1": "x"}}, {"file": "a"}, {}, 1],
+        50_000,
+    ),
     "30 dependentSchemas that want one value": (
         some_object(
             {**{f"a{i}": True for i in range(30)}, "t": {"enum": list(range(30))}},
