@@ -1,0 +1,193 @@
+"""The expressions of a grammar as a graph, and the facts about it that lowering needs.
+
+A node is an expression; its successors are its parts, and for a symbol the root of its production.
+Three facts are least fixpoints over that graph: *productive* (it has a sentence), *nullable* (the
+empty string is one), *proper* (a string that is not empty is one). All nodes wait for a number of
+their successors; each fact is one pass of a worklist.
+
+Two relations are cut into strongly connected components: *uses* (all successors), whose cycles are
+the recursive symbols, and *begins with* (proper successors with nothing but nullable ones before
+them), whose cycles are left recursion, hidden or mutual or not.
+
+Cost: O(nodes + edges). Nothing here recurses.
+
+Source: the worklist is Dowling and Gallier (1984); the components are Tarjan's (1972).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence as Parts
+
+from constrain.algebra.terms import EMPTY, non_nullable
+from constrain.frontends.cfg.expressions import (
+    Choice,
+    Expression,
+    Productions,
+    Repetition,
+    Sequence,
+    Symbol,
+    Terminal,
+    parts_of,
+)
+from constrain.limits import Limits
+
+__all__ = ["Graph", "components"]
+
+_NEVER = 1 << 62
+
+
+class Graph:
+    """All that can be reached from the start symbol.
+
+    Attributes:
+        nodes: The expressions; a node is an index into it.
+        successors: Of each node.
+        productive: It has a sentence.
+        nullable: The empty string is one.
+        proper: A string that is not empty is one.
+        left_successors: The relation *begins with*.
+        left: The component of each node in the relation *begins with*.
+        left_components: The nodes of each.
+        recursive: The node is on a cycle of *uses*.
+        callees_first: Productive nodes, each after those that it uses, but for cycles.
+    """
+
+    def __init__(self, productions: Productions, start: Symbol, limits: Limits) -> None:
+        self.nodes: list[Expression] = []
+        self.successors: list[list[int]] = []
+        self._index: dict[Expression, int] = {}
+        self._read(productions, start, limits)
+        self.productive = self._least(self._wait_to_be_productive)
+        self.nullable = self._least(self._wait_to_be_nullable)
+        self.proper = self._least(self._wait_to_be_proper)
+        self.left_successors = [self._left_of(n) for n in range(len(self.nodes))]
+        self.left, self.left_components = components(self.left_successors)
+        uses = [
+            [s for s in successors if self.productive[s]] if self.productive[n] else []
+            for n, successors in enumerate(self.successors)
+        ]
+        _, cycles = components(uses)
+        self.recursive = bytearray(len(self.nodes))
+        self.callees_first: list[int] = []
+        for component in cycles:
+            self.callees_first += component
+            if len(component) > 1 or component[0] in uses[component[0]]:
+                for n in component:
+                    self.recursive[n] = True
+
+    def __getitem__(self, expression: Expression) -> int:
+        return self._index[expression]
+
+    def root(self, symbol: int) -> int:
+        """The root of the production of a symbol."""
+        return self.successors[symbol][0]
+
+    def _read(self, productions: Productions, start: Symbol, limits: Limits) -> None:
+        self._add(start)
+        at = 0
+        while at < len(self.nodes):
+            limits.check("max_source_nodes", len(self.nodes), "a grammar")
+            node = self.nodes[at]
+            parts = (productions[node.name],) if isinstance(node, Symbol) else parts_of(node)
+            self.successors.append([self._add(p) for p in parts])
+            at += 1
+
+    def _add(self, expression: Expression) -> int:
+        found = self._index.get(expression)
+        if found is None:
+            found = self._index[expression] = len(self.nodes)
+            self.nodes.append(expression)
+        return found
+
+    def _least(self, wait: Callable[[int, Expression], int]) -> bytearray:
+        """Which nodes hold, where each waits for so many of its successors to hold."""
+        users: list[list[int]] = [[] for _ in self.nodes]
+        for n, successors in enumerate(self.successors):
+            for s in successors:
+                users[s].append(n)
+        waiting = [wait(n, node) for n, node in enumerate(self.nodes)]
+        holds = bytearray(len(self.nodes))
+        todo = [n for n, count in enumerate(waiting) if count == 0]
+        while todo:
+            n = todo.pop()
+            holds[n] = True
+            for user in users[n]:
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    todo.append(user)
+        return holds
+
+    def _wait_to_be_productive(self, n: int, node: Expression) -> int:
+        if isinstance(node, Terminal):
+            return _NEVER if node.term is EMPTY else 0
+        if isinstance(node, Sequence):
+            return len(self.successors[n])
+        return 0 if isinstance(node, Repetition) and node.lo == 0 else 1
+
+    def _wait_to_be_nullable(self, n: int, node: Expression) -> int:
+        if isinstance(node, Terminal):
+            return 0 if node.term.nullable else _NEVER
+        if isinstance(node, Sequence):
+            return len(self.successors[n])
+        return 0 if isinstance(node, Repetition) and node.lo == 0 else 1
+
+    def _wait_to_be_proper(self, n: int, node: Expression) -> int:
+        if isinstance(node, Terminal):
+            return _NEVER if non_nullable(node.term) is EMPTY else 0
+        if not self.productive[n]:
+            return _NEVER
+        return _NEVER if isinstance(node, Repetition) and node.hi == 0 else 1
+
+    def _left_of(self, n: int) -> list[int]:
+        """What a string of a node that is not empty may begin with."""
+        if not self.proper[n]:
+            return []
+        found = []
+        in_order = isinstance(self.nodes[n], Sequence)
+        for s in self.successors[n]:
+            if self.proper[s]:
+                found.append(s)
+            if in_order and not self.nullable[s]:
+                break
+        return found
+
+
+def components(successors: Parts[Parts[int]]) -> tuple[list[int], list[list[int]]]:
+    """The component of each node, and the components, each after those that it leads to."""
+    number = [0] * len(successors)  # 0: not yet seen
+    low = [0] * len(successors)
+    component = [-1] * len(successors)
+    done: list[list[int]] = []
+    opened: list[int] = []
+    count = 0
+    for root in range(len(successors)):
+        if number[root]:
+            continue
+        path = [(root, iter(successors[root]))]
+        count += 1
+        number[root] = low[root] = count
+        opened.append(root)
+        while path:
+            n, rest = path[-1]
+            for s in rest:
+                if not number[s]:
+                    count += 1
+                    number[s] = low[s] = count
+                    opened.append(s)
+                    path.append((s, iter(successors[s])))
+                    break
+                if component[s] < 0:
+                    low[n] = min(low[n], number[s])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[n])
+                if low[n] == number[n]:
+                    at = len(opened) - 1
+                    while opened[at] != n:
+                        at -= 1
+                    for member in opened[at:]:
+                        component[member] = len(done)
+                    done.append(opened[at:])
+                    del opened[at:]
+    return component, done
