@@ -74,19 +74,18 @@ def ids() -> dict[bytes, int]:
     return {text: token for token, text in enumerate(texts) if text}
 
 
-def required_names(schema: Any) -> list[bytes]:
-    """The rest of the text of a key, after its first quote, for every required name."""
-    names: dict[str, None] = {}
+def known_names(schema: Any) -> list[bytes]:
+    """The rest of the text of a key, after its first quote: first for every required name."""
+    required: dict[str, None] = {}
+    declared: dict[str, None] = {}
     todo = [schema]
     for at in todo:
         if isinstance(at, dict):
-            wanted = at.get("required")
-            names |= (
-                dict.fromkeys(n for n in wanted if isinstance(n, str))
-                if isinstance(wanted, list)
-                else {}
-            )
+            wanted, named = at.get("required"), at.get("properties")
+            required |= dict.fromkeys(wanted if isinstance(wanted, list) else ())
+            declared |= dict.fromkeys(named if isinstance(named, dict) else ())
         todo += at if isinstance(at, list) else at.values() if isinstance(at, dict) else ()
+    names = [name for name in required | declared if isinstance(name, str)]
     return [json.dumps(name, ensure_ascii=False)[1:].encode() + b":" for name in names]
 
 
@@ -114,9 +113,10 @@ class Walker:
             allowed = np.flatnonzero(bits)
             assert allowed.size, out
             towards_end = matcher.num_steps >= steps and rng.random() < 0.98
-            if towards_end and not path and out.rstrip(b" \n")[-2:] in (b'{"', b',"'):
-                tries = rng.sample(self.names, len(self.names))
-                path = next((name for name in tries if matcher.fork().accept_bytes(name)), b"")
+            in_key = out.endswith(b'"') and out[:-1].rstrip()[-1:] in (b"{", b",")
+            if towards_end and not path and in_key:
+                fits = (name for name in self.names if matcher.fork().accept_bytes(name))
+                path = next(fits, b"")
             if path:
                 lengths = range(len(path), 0, -1)
                 token = next(ids()[path[:n]] for n in lengths if path[:n] in ids())
@@ -145,7 +145,7 @@ def faults(
         counts[type(error).__name__] += 1
         return
     oracles = Oracles(schema, draft_of(schema), formats=True)
-    walker = Walker(grammar, required_names(schema))
+    walker = Walker(grammar, known_names(schema))
     for _ in range(walks):
         try:
             outcome, text = walker.walk(rng, rng.choice([0, 3, 10, 30, 60]))

@@ -132,8 +132,8 @@ class Judge:
                 yield from self.judge(text)
         if not draws or self.is_empty:
             return
-        texts = Texts(self.schema, style="any", dialect=self.draft, format="annotate")
-        for steps in (0, 5, 20):
+        for style, steps in (("any", 0), ("any", 6), ("any", 25), ("canonical", 12)):
+            texts = Texts(self.schema, style=style, dialect=self.draft, format="annotate")
             try:
                 drawn = draw(texts, rng, steps)
             except (UnsupportedFeatureError, LimitExceededError) as error:
