@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal
@@ -37,6 +37,8 @@ class Keyword:
         children: Where its value has subschemas.
         in_place: Its subschemas apply to the same value as the schema itself.
         reason: For a refused one, why.
+        note: What a reader of the table should know: where texts differ between styles, where this
+            departs from the specification, and why.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Keyword:
     children: Children = ""
     in_place: bool = False
     reason: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,10 +302,69 @@ _OPENAPI_3_0: Final = (
 """Of the OpenAPI Specification 3.0.3; see `openapi` for what it means."""
 
 
+_BOUND: Final = "Exact, also beyond 2^53. In style `any` some exponents are left out, see Numbers."
+_NAME: Final = "A name for references."
+_NOTES: Final = {
+    "type": "From draft 6 on 1.0 is an integer; in draft 4 and OpenAPI an integer has no point and "
+    "no exponent. In other styles than `any` none has.",
+    "enum": "Compared by value: 1 is 1.0, and the order of keys does not matter. Written as any "
+    "other value is.",
+    "const": "As `enum` with one value.",
+    "multipleOf": "Exact, for decimals too. In style `any` some exponents are left out, see "
+    "Numbers.",
+    "maximum": _BOUND,
+    "minimum": _BOUND,
+    "exclusiveMaximum": _BOUND,
+    "exclusiveMinimum": _BOUND,
+    "maxLength": "Counts code points, not bytes or escapes.",
+    "minLength": "Counts code points, not bytes or escapes.",
+    "pattern": "ECMA-262 in Unicode mode, found anywhere in the string: `^` and `$` anchor it. "
+    r"`\p{...}`, lookaround, `\b` and named groups count; back-references are refused.",
+    "format": "Departs: enforced by default, for a generator should write what the name says; "
+    "`format='annotate'` is the default of the specification. See Formats.",
+    "uniqueItems": "Compared by value. In style `any` numbers are shorter in such arrays, see "
+    "Numbers. Refused in part, see What is refused.",
+    "required": "Any order of keys is a matter of style.",
+    "properties": "A key never comes twice, whether it is declared or not and however it is "
+    "escaped.",
+    "patternProperties": "Patterns as in `pattern`; they may overlap each other and `properties`.",
+    "propertyNames": "Refused where it leads back to its own schema.",
+    "oneOf": "Exactly one: what two of them accept is left out.",
+    "$ref": "Up to draft 7 and in OpenAPI nothing beside it counts. Other documents come from "
+    "`registry`; nothing is fetched.",
+    "$dynamicRef": "Resolved in the dynamic scope.",
+    "$recursiveRef": "Resolved in the dynamic scope.",
+    "dependencies": "Departs: holds also from draft 2019-09 on, where other keywords replaced it "
+    "and the specification leaves it open.",
+    "definitions": "Holds schemas for references, in every draft.",
+    "$defs": "Holds schemas for references.",
+    "$schema": "Chooses the draft, unless `dialect` does.",
+    "$vocabulary": "Of a metaschema in `registry`: only keywords of its vocabularies count. One "
+    "that is required and not known is refused.",
+    "$id": _NAME,
+    "id": _NAME,
+    "$anchor": _NAME,
+    "$dynamicAnchor": _NAME,
+    "$recursiveAnchor": "Where `$recursiveRef` may lead.",
+    "then": "Says nothing without `if`.",
+    "else": "Says nothing without `if`.",
+    "minContains": "Says nothing without `contains`.",
+    "maxContains": "Says nothing without `contains`.",
+    "contentMediaType": "An annotation in every draft, as the specification allows.",
+    "contentEncoding": "An annotation in every draft, as the specification allows.",
+    "contentSchema": "An annotation, as the specification wants.",
+    "nullable": "Adds null to the `type` beside it; without one it says nothing.",
+    "discriminator": "Its property selects one schema of the `oneOf` or `anyOf` beside it; without "
+    "these an annotation. Schemas without a name are refused.",
+}
+"""What `Keyword.note` says, by the name of the keyword."""
+
+
 def _dialect(
     name: str, uri: str, keywords: tuple[Keyword, ...], *, id_keyword: str = "$id", old: bool
 ) -> Dialect:
-    table = MappingProxyType({k.name: k for k in keywords})
+    noted = [replace(k, note=_NOTES.get(k.name, "")) for k in keywords]
+    table = MappingProxyType({k.name: k for k in noted})
     return Dialect(name, uri, table, id_keyword, old)
 
 
