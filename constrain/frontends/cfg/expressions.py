@@ -3,13 +3,14 @@
 A grammar is a mapping of names to expressions, and a start name. Expressions are EBNF; they have no
 equality but identity, and may be shared.
 
-    >>> digits = Repetition(Terminal(byte_range(0x30, 0x39)), 1, None)
-    >>> grammar = {"sum": Choice((digits, Sequence((Symbol("sum"), Terminal(literal(b"+")), digits))))}
+    >>> digit = Terminal(byte_range(0x30, 0x39))
+    >>> grammar = {"digits": Choice((digit, Sequence((Symbol("digits"), digit))))}
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence as Parts
+from collections.abc import Mapping
+from collections.abc import Sequence as Parts
 from dataclasses import dataclass
 
 from constrain.algebra.terms import Term

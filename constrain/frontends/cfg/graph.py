@@ -16,11 +16,11 @@ Source: the worklist is Dowling and Gallier (1984); the components are Tarjan's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence as Parts
+from collections.abc import Callable
+from collections.abc import Sequence as Parts
 
 from constrain.algebra.terms import EMPTY, non_nullable
 from constrain.frontends.cfg.expressions import (
-    Choice,
     Expression,
     Productions,
     Repetition,

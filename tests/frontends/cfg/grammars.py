@@ -81,3 +81,30 @@ def expressions(names=NAMES):
 
 def grammars(names=NAMES):
     return st.fixed_dictionaries({name: expressions(names) for name in names})
+
+
+def productions_that_lead_back(names):
+    """Alternatives of few parts, most of which begin or end with a symbol."""
+    symbols = st.sampled_from([("symbol", n) for n in names])
+    maybe = symbols.map(lambda s: ("repeat", s, 0, 1))
+    letters = st.sampled_from([("text", b"a"), ("text", b"b"), ("repeat", ("text", b"a"), 0, None)])
+    part = st.one_of(symbols, maybe, letters)
+    sequence = st.one_of(
+        st.tuples(st.just("sequence"), symbols, part),
+        st.tuples(st.just("sequence"), symbols, letters, symbols),
+        st.tuples(st.just("sequence"), part, symbols),
+        st.tuples(st.just("sequence"), symbols, letters, maybe),
+        st.tuples(st.just("sequence"), maybe, symbols, letters),
+        symbols,
+        letters,
+    )
+    group = st.lists(sequence, min_size=1, max_size=2).map(lambda members: ("choice", *members))
+    ending = st.tuples(st.just("sequence"), symbols, letters, group)
+    alternative = st.one_of(sequence, sequence, ending)
+    return st.lists(alternative, min_size=1, max_size=3).map(lambda ms: ("choice", *ms))
+
+
+def grammars_that_lead_back(names):
+    """Grammars with much left recursion; every symbol has a sentence."""
+    body = productions_that_lead_back(names).map(lambda e: ("choice", ("text", b"b"), e))
+    return st.fixed_dictionaries({name: body for name in names})

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 
 from constrain import UnsatisfiableError
-from tests.frontends.cfg.grammars import check, grammars, lowered
+from tests.frontends.cfg.grammars import (
+    NAMES,
+    check,
+    grammars,
+    grammars_that_lead_back,
+    lowered,
+)
 from tests.reference.cfg_recogniser import Sentences
 
 
@@ -21,7 +27,18 @@ def test_every_short_string_has_the_verdict_of_the_grammar(productions):
 
 
 @settings(max_examples=200)
-@given(grammars(("s", "t")))
-def test_two_symbols_that_lead_to_each_other(productions):
-    if Sentences(productions, 0).productive["s"]:
-        check(productions, longest=7)
+@given(grammars_that_lead_back(("s",)))
+def test_a_symbol_that_begins_with_itself(productions):
+    check(productions, longest=6)
+
+
+@settings(max_examples=200)
+@given(grammars_that_lead_back(("s", "t")))
+def test_symbols_that_begin_with_each_other(productions):
+    check(productions, longest=6)
+
+
+@settings(max_examples=100)
+@given(grammars_that_lead_back(NAMES))
+def test_many_symbols_that_begin_with_each_other(productions):
+    check(productions, longest=5)
