@@ -34,11 +34,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     console = Console(stderr=True)
     try:
-        cases = _cases(arguments.drafts, arguments.schemas, arguments.seed)
+        everything = _cases(arguments.drafts, arguments.schemas, arguments.seed)
     except DataMissingError as error:
         console.print(f"conformance: {error}", style="red", highlight=False, markup=False)
         return 2
-    document = _start(arguments, cases)
+    cases = everything[:: arguments.every]
+    document = _start(arguments, everything)
     played: dict[str, Played] = {}
     for name in arguments.engines:
         if not is_installed(name):
@@ -50,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             console.print(str(error), style="red", markup=False)
             continue
         engines = document["engines"]
-        engines[name] = _merge(engines.get(name), summarise(cases, played[name]))
+        figures = summarise(cases, played[name], arguments.every)
+        engines[name] = _merge(engines.get(name), figures)
         _write(document, arguments.out)
     if arguments.verdicts:
         _write_verdicts(arguments.verdicts, cases, played)
@@ -58,8 +60,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def summarise(cases: Sequence[Case], played: Played) -> dict[str, Any]:
-    """What the result keeps of one engine: for each group, its texts and schemas counted."""
+def summarise(cases: Sequence[Case], played: Played, every: int = 1) -> dict[str, Any]:
+    """What the result keeps of one engine: for each group, its texts and schemas counted.
+
+    Args:
+        cases: What was played.
+        played: What it gave.
+        every: Of how many cases one was played.
+    """
     texts: dict[str, Counter[str]] = {case.group: Counter() for case in cases}
     schemas: dict[str, Counter[str]] = {case.group: Counter() for case in cases}
     for case, answer in zip(cases, played.answers, strict=True):
@@ -75,6 +83,7 @@ def summarise(cases: Sequence[Case], played: Played) -> dict[str, Any]:
         "version": played.version,
         "date": _now(),
         "settings": played.settings,
+        "every": every,
         "texts": {g: {v: texts[g][v] for v in VERDICTS if texts[g][v]} for g in texts},
         "schemas": {g: dict(sorted(counts.items())) for g, counts in schemas.items()},
     }
@@ -120,7 +129,9 @@ def _start(arguments: argparse.Namespace, cases: Sequence[Case]) -> dict[str, An
 
 def _merge(last: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
     """The figures of one engine, with those of the last run for what was not played now."""
-    if last is None or last["version"] != now["version"] or last["settings"] != now["settings"]:
+    if last is None or any(
+        last.get(name) != now[name] for name in ("version", "settings", "every")
+    ):
         return now
     for name in ("texts", "schemas"):
         now[name] = {**last[name], **now[name]}
@@ -184,6 +195,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--schemas", type=int, default=400, help="real schemas (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="which of them (%(default)s)")
+    parser.add_argument(
+        "--every", type=int, default=1, help="play one of so many, for a slow engine (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, default=RESULT, help="the result (%(default)s)")
     parser.add_argument("--verdicts", type=Path, help="also write every verdict to this file")
     return parser

@@ -25,6 +25,9 @@ from benchmarks.registry import ROOT
 
 __all__ = ["COMPILE_S", "PLAY_S", "Played", "WorkerError", "play"]
 
+COMMAND = [sys.executable, "-m", "benchmarks.conformance.worker"]
+"""How a worker is started; the cases, the engine and what is done already come after it."""
+
 COMPILE_S = 10.0
 PLAY_S = 60.0
 _PREPARE_S = 300.0
@@ -73,8 +76,7 @@ def play(
 
 def _follow(path: Path, engine: str, played: Played, progress: Callable[[int], None]) -> str | None:
     """Follow one worker to its end; how the case at hand broke, or None."""
-    module = "benchmarks.conformance.worker"
-    command = [sys.executable, "-m", module, str(path), engine, "--done", str(len(played.answers))]
+    command = [*COMMAND, str(path), engine, "--done", str(len(played.answers))]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
         worker = subprocess.Popen(
             command,
