@@ -29,7 +29,7 @@ COMMAND = [sys.executable, "-m", "benchmarks.conformance.worker"]
 """How a worker is started; the cases, the engine and what is done already come after it."""
 
 COMPILE_S = 10.0
-PLAY_S = 60.0
+PLAY_S = 30.0
 _PREPARE_S = 300.0
 _PATIENCE = 6
 """Seconds on the clock for a second of processor time, before a worker is taken to sleep."""
