@@ -217,6 +217,36 @@ class Grammar:
         term = from_regex(pattern, dialect, limits=limits)
         return cls(term, f"Grammar.from_regex({_shorten(repr(pattern))})", limits=limits)
 
+    @classmethod
+    def from_gbnf(
+        cls, text: str, *, root: str = "root", limits: Limits = DEFAULT_LIMITS
+    ) -> Grammar:
+        r"""The texts of a grammar in llama.cpp's GBNF, with what xgrammar's EBNF adds.
+
+        Every context-free grammar works, left recursion included. A class or `.` is one code
+        point; `<name>` and `<[id]>` are tokens, and no text matches them.
+
+        Args:
+            text: The grammar, e.g. `root ::= "yes" | "no"`.
+            root: The rule that stands for the whole.
+            limits: Budgets.
+
+        Raises:
+            GrammarSyntaxError: It does not parse, or names a rule that does not exist.
+            UnsupportedFeatureError: Something in it cannot be honoured exactly.
+            UnsatisfiableError: No text matches: the rule can never finish.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.gbnf import from_gbnf
+
+        _check_limits(limits)
+        if not isinstance(text, str):
+            raise GrammarError(
+                f"a grammar must be a str, not {type(text).__name__}", hint="decode bytes first"
+            )
+        term = from_gbnf(text, root=root, limits=limits)
+        return cls(term, f"Grammar.from_gbnf({_shorten(repr(text))})", limits=limits)
+
     @property
     def report(self) -> tuple[KeywordUse, ...]:
         """What is done with each keyword that can be reached of a JSON Schema, else empty.

@@ -49,7 +49,8 @@ class Graph:
         left: The component of each node in the relation *begins with*.
         left_components: The nodes of each.
         recursive: The node is on a cycle of *uses*.
-        callees_first: Productive nodes, each after those that it uses, but for cycles.
+        uses: The successors that have a sentence, of nodes that have one.
+        callees_first: The components of *uses*, each after those that it uses.
     """
 
     def __init__(self, productions: Productions, start: Symbol, limits: Limits) -> None:
@@ -62,16 +63,14 @@ class Graph:
         self.proper = self._least(self._wait_to_be_proper)
         self.left_successors = [self._left_of(n) for n in range(len(self.nodes))]
         self.left, self.left_components = components(self.left_successors)
-        uses = [
+        self.uses = [
             [s for s in successors if self.productive[s]] if self.productive[n] else []
             for n, successors in enumerate(self.successors)
         ]
-        _, cycles = components(uses)
+        _, self.callees_first = components(self.uses)
         self.recursive = bytearray(len(self.nodes))
-        self.callees_first: list[int] = []
-        for component in cycles:
-            self.callees_first += component
-            if len(component) > 1 or component[0] in uses[component[0]]:
+        for component in self.callees_first:
+            if len(component) > 1 or component[0] in self.uses[component[0]]:
                 for n in component:
                     self.recursive[n] = True
 

@@ -88,6 +88,7 @@ class _Lowering:
             if isinstance(node, Symbol)
         }
         self._in_place = self._find_small()
+        self._regular = self._find_regular()
 
     def full(self, n: int) -> Term:
         """All strings of a node."""
@@ -128,22 +129,42 @@ class _Lowering:
         graph = self.graph
         size = [1] * len(graph.nodes)
         small = bytearray(len(graph.nodes))
-        self._regular = bytearray(len(graph.nodes))
-        for n in graph.callees_first:
-            successors = graph.successors[n]
-            node = graph.nodes[n]
-            self._regular[n] = not graph.recursive[n] and (
-                node.term.regular
-                if isinstance(node, Terminal)
-                else all(self._regular[s] or not graph.productive[s] for s in successors)
-            )
-            if isinstance(node, Symbol):
-                root = successors[0]
+        for component in graph.callees_first:
+            n = component[0]
+            if graph.recursive[n]:
+                continue
+            if isinstance(graph.nodes[n], Symbol):
+                root = graph.root(n)
                 small[root] = not graph.recursive[root] and size[root] <= _SMALL
                 size[n] = size[root] if small[root] else 1
-            elif not graph.recursive[n]:
-                size[n] += sum([size[s] for s in successors])
+            else:
+                size[n] += sum([size[s] for s in graph.uses[n]])
         return small
+
+    def _find_regular(self) -> bytearray:
+        """Which nodes have finitely many derivatives: they recurse at their right end at most."""
+        graph = self.graph
+        regular = bytearray(len(graph.nodes))
+        for component in graph.callees_first:
+            inside = set(component) if graph.recursive[component[0]] else set()
+            holds = all(
+                all(regular[s] for s in graph.uses[n] if s not in inside)
+                and self._recurses_at_end(n, inside)
+                for n in component
+            )
+            for n in component:
+                regular[n] = holds
+        return regular
+
+    def _recurses_at_end(self, n: int, inside: set[int]) -> bool:
+        node = self.graph.nodes[n]
+        if isinstance(node, Terminal):
+            return node.term.regular
+        if isinstance(node, Sequence):
+            return inside.isdisjoint(self.graph.uses[n][:-1])
+        if isinstance(node, Repetition):
+            return node.hi == 1 or inside.isdisjoint(self.graph.uses[n])
+        return True
 
     def _make(self, root: int) -> None:
         todo = [root]
