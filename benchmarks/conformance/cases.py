@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ FORMAT_FILE = "format"
 """This file of the suite says that `format` asserts nothing by default. For generation it should,
 and every engine here has it so; the file is left out."""
 
+FEW_KEYS = 4
+"""So many keys of a value are tried in any order."""
+
 LONGEST = 10_000
 """Bytes of a real instance; longer ones are left out, for engines in plain Python."""
 
@@ -41,9 +45,9 @@ class Test:
         name: What the suite calls it, or its position among the schema's tests.
         text: As `json.dumps(data, ensure_ascii=False)` writes it.
         valid: The expected verdict.
-        respelt: Other texts of the same value, of a valid one only: keys in the schema's order and
-            whole numbers without a fraction, or as a `const` or `enum` has them; with a space after
-            comma and colon, and without.
+        respelt: Other texts of the same value, of a valid one only: keys in the schema's order, or
+            in any if they are few, and whole numbers without a fraction, or as a `const` or `enum`
+            has them; with a space after comma and colon, and without.
     """
 
     name: str
@@ -148,10 +152,17 @@ def _test(name: str, data: JSON, schema: JSON, valid: bool) -> Test:
     written = _respelt(plain, _written(schema))
     respelt = [
         json.dumps(value, ensure_ascii=False, separators=separators)
-        for value in (plain, written)
+        for value in (plain, written, *_reordered(plain))
         for separators in (None, (",", ":"))
     ]
     return Test(name, text, valid, tuple([t for t in dict.fromkeys(respelt) if t != text]))
+
+
+def _reordered(value: JSON) -> list[JSON]:
+    """An object with its keys in any order, if they are few."""
+    if not isinstance(value, dict) or len(value) > FEW_KEYS:
+        return []
+    return [dict(members) for members in itertools.permutations(value.items())]
 
 
 def _respelt(value: JSON, written: dict[str, JSON]) -> JSON:

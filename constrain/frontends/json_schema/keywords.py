@@ -324,9 +324,8 @@ _NOTES: Final = {
     "`format='annotate'` is the default of the specification. See Formats.",
     "uniqueItems": "Compared by value. In style `any` numbers are shorter in such arrays, see "
     "Numbers. Refused in part, see What is refused.",
-    "required": "Any order of keys is a matter of style.",
-    "properties": "A key never comes twice, whether it is declared or not and however it is "
-    "escaped.",
+    "properties": "In the order of the schema, other keys last; in any order in style `any`. A key "
+    "never comes twice, declared or not, however it is escaped.",
     "patternProperties": "Patterns as in `pattern`; they may overlap each other and `properties`.",
     "propertyNames": "Refused where it leads back to its own schema.",
     "oneOf": "Exactly one: what two of them accept is left out.",
