@@ -63,7 +63,9 @@ def run(block: Block, page: Path, namespace: dict[str, Any]) -> tuple[str, BaseE
     """Run one block; return what it printed, the error in the form of the page, and the error."""
     printed = io.StringIO()
     # Line numbers of the page, so that a failure points into it.
-    code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+    # A page has no `from __future__` of this file's: annotations are values in it.
+    source = "\n" * (block.line - 1) + block.code
+    code = compile(source, str(page), "exec", dont_inherit=True)
     try:
         with contextlib.redirect_stdout(printed):
             exec(code, namespace)

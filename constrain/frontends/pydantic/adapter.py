@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OLDEST", "adapter_of", "config_of", "name_of"]
 
-OLDEST: Final = (2, 11)
+OLDEST: Final = (2, 12)
 """The oldest pydantic that the tests were run with."""
 
 
@@ -35,15 +35,15 @@ def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydan
         raise UnsupportedFeatureError(
             f"pydantic {pydantic.VERSION}", hint=f"pip install 'pydantic>={wanted}'"
         )
-    if isinstance(model, pydantic.TypeAdapter):
-        return model
     if isinstance(model, (str, bytes)) or isinstance(model, pydantic.BaseModel):
         raise GrammarError(
             f"{type(model).__name__} {model!r:.80} is no type",
             hint="pass the class, not an instance or its name",
         )
     try:
-        return pydantic.TypeAdapter(model)
+        made = model if isinstance(model, pydantic.TypeAdapter) else pydantic.TypeAdapter(model)
+        made.core_schema["type"]  # fails where a name is not defined yet
+        return made
     except (pydantic.PydanticUserError, pydantic.errors.PydanticUndefinedAnnotation) as error:
         reason = str(error).partition("\n")[0]
         raise GrammarError(f"{model!r:.80} is no type for pydantic: {reason}") from error

@@ -9,6 +9,7 @@ a JSON schema, is refused.
 from __future__ import annotations
 
 import functools
+import inspect
 import zoneinfo
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,6 +47,9 @@ _REFUSED: Final = {
     f"{_VALIDATORS}.decimal_places_validator": "a number of digits of a union",
     f"{_VALIDATORS}.multiple_of_validator": "`multiple_of` of a union",
 }
+_PREDICATE: Final = (
+    "pydantic._internal._known_annotated_metadata.apply_known_metadata.<locals>.val_func"
+)
 _PASSED: Final = (
     "collections.",
     "operator.",
@@ -72,6 +76,7 @@ _LIKE_THEIR_INNER: Final = (
     "pydantic.types.Secret",
     "pydantic.types._Secret",
     f"{_VALIDATORS}.deque_validator",
+    _PREDICATE,
 )
 """Those whose result is as long as that of the schema inside."""
 
@@ -95,6 +100,10 @@ def read_function(reader: CoreReader, core: Core, place: Place) -> JSON:
         return {"enum": sorted(zoneinfo.available_timezones())}
     if name.startswith("pydantic.types.Encoded"):
         return _encoded(reader, core, place)
+    predicate = _predicate(core, name)
+    if predicate in _PREDICATES:
+        said = {"type": "string", "pattern": _PREDICATES[predicate]}
+        return {"allOf": [reader.read(core["schema"], place), said]}
     bound = _known_bound(core, name)
     if bound is not None:
         return _bounded(reader, core, place, *bound)
@@ -137,6 +146,23 @@ def _encoded(reader: CoreReader, core: Core, place: Place) -> JSON:
     return {"type": "string", "pattern": pattern}
 
 
+_PREDICATES: Final[dict[object, str]] = {
+    str.islower: "^[\\x00-@\\[-\\x7f]*[a-z][\\x00-@\\[-\\x7f]*$",
+    str.isupper: "^[\\x00-`{-\\x7f]*[A-Z][\\x00-`{-\\x7f]*$",
+    str.isdigit: "^[0-9]+$",
+    str.isascii: "^[\\x00-\\x7f]*$",
+}
+"""What `annotated_types.LowerCase` and its like ask, said of ASCII. Other predicates are code."""
+
+
+def _predicate(core: Core, name: str) -> object:
+    """The function that an `annotated_types.Predicate` calls, or None."""
+    if name != _PREDICATE:
+        return None
+    annotation = inspect.getclosurevars(core["function"]["function"]).nonlocals.get("annotation")
+    return getattr(annotation, "func", None) if type(annotation).__name__ == "Predicate" else None
+
+
 def _known_bound(core: Core, name: str) -> tuple[str, Any] | None:
     """The constraint that pydantic could not put into the schema, such as `ge` of a union."""
     function = core["function"]["function"]
@@ -158,7 +184,10 @@ def _bounded(reader: CoreReader, core: Core, place: Place, name: str, value: Any
             continue
     if not parts:
         raise Never
-    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+    bounded = parts[0] if len(parts) == 1 else {"anyOf": parts}
+    if reader.resolve(core["schema"])["type"] == "function-after":
+        return {"allOf": [reader.read(core["schema"], place), bounded]}
+    return bounded
 
 
 def _alternatives(reader: CoreReader, core: Core) -> list[Core]:

@@ -15,7 +15,9 @@ pattern is refused.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from constrain.errors import UnsupportedFeatureError
@@ -265,12 +267,12 @@ class _Reader:
             self._out.append("$")
         elif letter in ("p", "P") and letter:
             self._positive(f"\\{letter}", start)
-            self._out.append(f"[{self._property(letter, start)}]")
+            self._out.append(f"[{_old_members(self._property(letter, start))}]")
         else:
             self._literal(self._codepoint(letter, start), start)
 
     def _property(self, letter: str, start: int) -> str:
-        r"""`\p{L}` and the like, in ECMA-262's syntax; general categories only."""
+        """The name of a general category; no other properties are read."""
         name = self._source[self._at : self._at + 1]
         self._at += 1
         if name == "{":
@@ -280,7 +282,7 @@ class _Reader:
         if name not in _GENERAL or self._python:
             raise self._refuse(f"the property {name!r}", start)
         if letter == "p":
-            return f"\\p{{{name}}}"
+            return name
         raise self._refuse(f"the complement of the property {name!r}", start)
 
     def _codepoint(self, letter: str, start: int) -> int:
@@ -361,9 +363,9 @@ class _Reader:
             members.complements.append(letter.lower())
             return None
         if letter in ("p", "P") and letter:
-            text = self._property(letter, start)
-            members.inside.append(text)
-            members.outside.append(text + "\\p{Cn}")
+            name = self._property(letter, start)
+            members.inside.append(_old_members(name))
+            members.outside.append(f"\\p{{{name}}}\\p{{Cn}}")
             return None
         if letter == "b" and self._python:
             return 8
@@ -411,6 +413,24 @@ class _Reader:
         if spelled or members.outside or len(members.complements) > 1:
             raise self._refuse("the complement of a complement", start)
         return f"[{_INSIDE[members.complements[0]]}]"
+
+
+@cache
+def _old_members(category: str) -> str:
+    """The code points that have been in a general category since Unicode 3.2.
+
+    Those of later versions may be unknown to the one that Rust was built with.
+    """
+    wanted = ("Lu", "Ll", "Lt") if category == "LC" else category
+    then = unicodedata.ucd_3_2_0.category
+    found = [
+        c
+        for c in range(0x30000)
+        if then(chr(c)).startswith(wanted) and unicodedata.category(chr(c)).startswith(wanted)
+    ]
+    ends = [i for i, c in enumerate(found) if i + 1 == len(found) or found[i + 1] != c + 1]
+    starts = [0, *[i + 1 for i in ends[:-1]]]
+    return "".join([_spell_range(found[i], found[j]) for i, j in zip(starts, ends, strict=True)])
 
 
 def _other_case(low: int, high: int) -> list[tuple[int, int]]:

@@ -26,6 +26,7 @@ from typing import (
     Union,
 )
 
+import annotated_types
 import pydantic.dataclasses
 from pydantic import (
     UUID1,
@@ -93,7 +94,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 UTC = dt.UTC
 T = TypeVar("T")
@@ -169,6 +170,10 @@ NUMBERS = {
 }
 STRINGS = {
     "str": str,
+    "str lower": annotated_types.LowerCase[str],
+    "str upper": annotated_types.UpperCase[str],
+    "str of digits": Annotated[annotated_types.IsDigit[str], Field(max_length=3)],
+    "str of ascii": annotated_types.IsAscii[str],
     "str strict": StrictStr,
     "str lengths": Annotated[str, Field(min_length=2, max_length=4)],
     "constr": constr(strip_whitespace=True, to_lower=True, min_length=2),
@@ -501,6 +506,10 @@ class ByName(BaseModel, populate_by_name=True, extra="allow"):
     y: int = Field(3, alias="Y")
 
 
+class OnlyByName(BaseModel, validate_by_alias=False, validate_by_name=True, extra="forbid"):
+    x: int = Field(alias="X")
+
+
 class Generated(BaseModel):
     model_config = ConfigDict(alias_generator=lambda name: name.title())
     some_name: int
@@ -697,11 +706,7 @@ def tag_of(value: Any) -> str:
     return "text"
 
 
-Tree = (
-    typing.TypeAliasType("Tree", "dict[str, Tree] | int")
-    if hasattr(typing, "TypeAliasType")
-    else None
-)
+Tree = TypeAliasType("Tree", "dict[str, Tree] | int")
 
 
 class IntRoot(RootModel[int]):
@@ -723,6 +728,7 @@ MODELS = {
         AliasedOpen,
         AliasedForbidding,
         ByName,
+        OnlyByName,
         Generated,
         SharedAlias,
         StrictNumbers,
@@ -845,8 +851,7 @@ CLASSES = {
         Line,
     )
 }
-if Tree is not None:
-    CLASSES["recursive alias"] = Tree
+CLASSES["recursive alias"] = Tree
 
 KINDS = {
     "numbers": NUMBERS,

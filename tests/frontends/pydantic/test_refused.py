@@ -87,6 +87,12 @@ def test_no_type(wrong: Any) -> None:
         Grammar.from_pydantic(wrong)
 
 
+def test_a_model_with_a_name_that_is_not_defined() -> None:
+    made = pydantic.create_model("Model", field=("NotYet", ...))
+    with pytest.raises(GrammarError, match="not fully defined"):
+        Grammar.from_pydantic(made)
+
+
 def test_options() -> None:
     with pytest.raises(GrammarError, match="property_order"):
         Grammar.from_pydantic(int, property_order="sorted")

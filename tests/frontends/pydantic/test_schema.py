@@ -35,9 +35,9 @@ def test_a_grammar_says_what_it_is_of() -> None:
     assert repr(Grammar.from_pydantic(Ping)) == "Grammar.from_pydantic(Ping)"
 
 
-def test_hundreds_of_models_in_a_chain() -> None:
+def test_many_models_in_a_chain() -> None:
     kind: Any = Ping
-    for i in range(300):
+    for i in range(60):
         kind = pydantic.create_model(f"M{i}", next=(kind | None, None), same=(list[kind], []))
     began = time.perf_counter()
     grammar = Grammar.from_pydantic(kind)
