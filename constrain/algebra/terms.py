@@ -364,7 +364,7 @@ def capture(
         before: Between the text and what follows it.
         instead: What may follow instead, if not empty: never the empty string.
 
-    A rule may not begin with a capture, and a capture may not stand inside `complement`.
+    A rule may not begin with a capture.
     """
     if body is EMPTY or (before is EMPTY and instead is EMPTY):
         return EMPTY

@@ -84,7 +84,12 @@ def _combine_finite(inner):
     )
 
 
-capturing_terms = st.recursive(_bodies, _combine_finite, max_leaves=6)
+_capturing = st.recursive(_bodies, _combine_finite, max_leaves=6)
+capturing_terms = st.one_of(
+    _capturing,
+    _capturing.map(t.complement),
+    st.tuples(_capturing, _capturing).map(lambda p: t.intersect((p[0], t.complement(p[1])))),
+)
 
 # Terms that name tokens 1 and 2. A step is a byte, or 256 and an id.
 TOKEN_IDS = (1, 2)

@@ -82,7 +82,7 @@ def test_terms_that_capture_step_as_the_reference_does(term, text):
     assert store.is_empty(state) == slow.empty(node)
     for b in text:
         alive = [c for c in ALPHABET if not slow.empty(slow.derive(node, c))]
-        assert list(store.next_bytes(state)) == alive
+        assert [c for c in store.next_bytes(state) if c in ALPHABET] == sorted(alive)
         state, node = store.advance(state, bytes([b])), slow.derive(node, b)
         assert (state == DEAD) == slow.empty(node)
         if state == DEAD:

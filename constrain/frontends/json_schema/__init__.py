@@ -25,7 +25,7 @@ dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`,
 what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `counts`, `emptiness`, `explain` (why nothing);
-texts: `style`, `text`, `tries`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
+texts: `style`, `text`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
 `lower`, `lower_array`, `lower_object`, `exclusion`; and what they cannot say: `refusals`, `late`,
 `audit`. `compile` is the whole way.
 """

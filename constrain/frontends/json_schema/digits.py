@@ -27,6 +27,7 @@ from constrain.algebra.terms import (
     repeat,
     star,
 )
+from constrain.algebra.tries import trie
 from constrain.frontends.json_schema.comparison import compare_term
 from constrain.frontends.json_schema.exponents import SPAN, exponent_forms
 from constrain.frontends.json_schema.magnitudes import (
@@ -46,7 +47,6 @@ from constrain.frontends.json_schema.magnitudes import (
 from constrain.frontends.json_schema.number import ANY_NUMBER, NumberShape, contains
 from constrain.frontends.json_schema.remainders import Remainders
 from constrain.frontends.json_schema.style import JSONStyle
-from constrain.frontends.json_schema.tries import trie
 
 __all__ = ["equal_numbers", "number_term", "plain_spelling"]
 

@@ -31,10 +31,10 @@ from constrain.algebra.terms import (
     members_of,
     repeat,
 )
+from constrain.algebra.tries import all_but, trie
 from constrain.algebra.utf8 import UTF8, Alphabet
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.text import JSONAlphabet
-from constrain.frontends.json_schema.tries import all_but, trie
 from constrain.limits import Limits
 
 __all__ = [

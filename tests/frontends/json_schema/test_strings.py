@@ -11,11 +11,11 @@ import pytest
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.store import DEAD, TermStore
 from constrain.algebra.terms import EPS, Term
+from constrain.algebra.tries import all_but, trie
 from constrain.frontends.json_schema.formats import FORMATS, format_language
 from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.string import StringSets, StringShape, shape_term
 from constrain.frontends.json_schema.text import alphabet
-from constrain.frontends.json_schema.tries import all_but, trie
 from constrain.limits import DEFAULT_LIMITS
 
 
