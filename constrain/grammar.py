@@ -10,14 +10,25 @@ True
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
 from constrain.algebra.store import DEAD, StateId, TermStore
-from constrain.algebra.terms import Term, alt, cat, complement, intersect
+from constrain.algebra.terms import (
+    EPS,
+    Term,
+    alt,
+    cat,
+    complement,
+    intersect,
+    literal,
+    optional,
+    repeat,
+    token,
+)
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
 from constrain.limits import DEFAULT_LIMITS, Limits
 
@@ -53,7 +64,8 @@ class Grammar:
 
     `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
     text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
-    intersection with a second one here, and is refused.
+    intersection with a second one here, and is refused. `g.optional()` and `g.repeat(lo, hi,
+    separator=",")` say how often.
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
@@ -247,6 +259,51 @@ class Grammar:
         term = from_gbnf(text, root=root, limits=limits)
         return cls(term, f"Grammar.from_gbnf({_shorten(repr(text))})", limits=limits)
 
+    @classmethod
+    def from_choices(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> Grammar:
+        """Exactly one of some texts.
+
+        Raises:
+            GrammarError: There is none, or one is no text.
+            LimitExceededError: They are larger than the limits allow.
+        """
+        from constrain.frontends.choices import from_choices
+
+        _check_limits(limits)
+        listed = choices if isinstance(choices, (str, bytes)) else list(choices)
+        term = from_choices(listed, limits=limits)
+        return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
+
+    @classmethod
+    def text(cls, text: str | bytes) -> Grammar:
+        """Exactly this text."""
+        data = text.encode() if isinstance(text, str) else _as_bytes(text)
+        return cls(literal(data), f"Grammar.text({_shorten(repr(text))})")
+
+    @classmethod
+    def any_text(cls) -> Grammar:
+        """Every UTF-8 text, the empty one too."""
+        from constrain.algebra.utf8 import UTF8
+
+        return cls(UTF8.text, "Grammar.any_text()")
+
+    @classmethod
+    def token(cls, *names: str | int, others: bool = False) -> Grammar:
+        """One token of the vocabulary as a whole, such as a special token.
+
+        Args:
+            names: Which, by name (`"<|im_end|>"`; else the token that has this text) or by id.
+            others: Any token but these, end tokens left out.
+
+        Raises:
+            GrammarError: A name is neither a str nor an int, or there is none.
+            VocabularyError: Later, from `compile`: the vocabulary has no such token.
+        """
+        if not names or not all(isinstance(n, (str, int)) and n is not True for n in names):
+            raise GrammarError(f"a token is named by a str or an id, not {names!r}")
+        shown = ", ".join([*map(repr, names), *(["others=True"] if others else [])])
+        return cls(token(*names, others=others), f"Grammar.token({shown})")
+
     @property
     def report(self) -> tuple[KeywordUse, ...]:
         """What is done with each keyword that can be reached of a JSON Schema, else empty.
@@ -291,6 +348,42 @@ class Grammar:
         if made.is_empty():
             raise UnsatisfiableError(f"every UTF-8 text is in {self!r}, so nothing is outside it")
         return made
+
+    def optional(self) -> Grammar:
+        """This or nothing."""
+        return Grammar(optional(self.term), f"{self!r}.optional()", limits=self._limits)
+
+    def repeat(
+        self, lo: int = 0, hi: int | None = None, *, separator: Grammar | str | None = None
+    ) -> Grammar:
+        """This `lo` to `hi` times, without bound if hi is None.
+
+        Args:
+            lo: Least number of times, >= 0.
+            hi: Greatest number, >= lo, or None.
+            separator: What stands between two of them.
+
+        Raises:
+            GrammarError: The bounds are no such numbers.
+
+        Cost: the same for any bounds: a repeat is a counter.
+        """
+        if lo < 0 or (hi is not None and hi < lo):
+            raise GrammarError(f"repeat needs 0 <= lo <= hi, not lo={lo}, hi={hi}")
+        between = Grammar.text(separator) if isinstance(separator, str) else separator
+        bounds = f"{lo}" if hi is None else f"{lo}, {hi}"
+        if between is None:
+            return Grammar(
+                repeat(self.term, lo, hi), f"{self!r}.repeat({bounds})", limits=self._limits
+            )
+        most = None if hi is None else max(hi - 1, 0)
+        more = repeat(cat(between.term, self.term), max(lo - 1, 0), most)
+        some = EPS if hi == 0 else cat(self.term, more)
+        return Grammar(
+            some if lo else optional(some),
+            f"{self!r}.repeat({bounds}, separator={separator!r})",
+            limits=self._limits,
+        )
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)
