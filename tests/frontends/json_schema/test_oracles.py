@@ -32,7 +32,14 @@ from constrain.errors import (
 )
 from tests.frontends.json_schema.generators import DRAFTS, SHAPES, Maker, pairs
 from tests.frontends.json_schema.near_miss import near_miss, texts_of
-from tests.frontends.json_schema.oracles import EXAMPLES, NotJSON, Oracles, Undecided, parse
+from tests.frontends.json_schema.oracles import (
+    EXAMPLES,
+    NotJSON,
+    Oracles,
+    Undecided,
+    UndocumentedError,
+    parse,
+)
 from tests.frontends.json_schema.reduce import reduced
 from tests.frontends.json_schema.texts import FAVOURITES, Texts
 
@@ -111,6 +118,9 @@ class Judge:
             return
         except Undecided:
             self.counts["undecided"] += 1
+            return
+        except UndocumentedError as error:
+            yield Fault(f"{error}, we say {got}", text)
             return
         self.counts["valid" if want else "invalid"] += 1
         if got == want:
