@@ -107,4 +107,4 @@ def productions_that_lead_back(names):
 def grammars_that_lead_back(names):
     """Grammars with much left recursion; every symbol has a sentence."""
     body = productions_that_lead_back(names).map(lambda e: ("choice", ("text", b"b"), e))
-    return st.fixed_dictionaries({name: body for name in names})
+    return st.fixed_dictionaries(dict.fromkeys(names, body))

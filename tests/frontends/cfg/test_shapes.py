@@ -8,7 +8,7 @@ import pytest
 
 from constrain import LimitExceededError, Limits, UnsatisfiableError
 from constrain.algebra.store import DEAD, TermStore
-from constrain.algebra.terms import EMPTY, EPS, literal
+from constrain.algebra.terms import EMPTY, EPS, complement, intersect, literal
 from constrain.frontends import cfg
 from tests.frontends.cfg.grammars import check, lowered
 
@@ -132,7 +132,7 @@ def test_a_count_over_the_bound_is_refused_by_name():
         ({"s": seq(A, sym("s"))}, "rule 's' can never finish: every way through it needs 's'"),
         (
             {"s": seq(A, sym("t")), "t": either(seq(B, sym("u")), sym("t")), "u": sym("t")},
-            "the rules 't', 'u' can never finish: 't' needs 'u' needs 't' again; rule 's' needs 't'",
+            "rules 't', 'u' can never finish: 't' needs 'u' needs 't' again; rule 's' needs 't'",
         ),
         ({"s": either()}, "rule 's' can never finish: something in it matches no text"),
         ({"s": ("set", b"")}, "rule 's' can never finish: something in it matches no text"),
@@ -207,4 +207,14 @@ def test_one_rule_object_for_one_symbol():
     term = cfg.lower(productions, "s")
     assert term.head is term.tail
     assert term.head.name == "t"
-    assert not term.head.regular
+
+
+def test_what_recurses_at_its_right_end_only_is_regular():
+    right = lowered({"s": either(seq(A, ("repeat", B, 2, 5), sym("t")), C), "t": maybe(sym("s"))})
+    nested = lowered({"s": either(seq(A, sym("s"), B), C)})
+    assert right.regular
+    assert not nested.regular
+    store = TermStore()
+    both = store.intern(intersect((right, complement(literal(b"c")))))
+    assert store.nullable(store.advance(both, b"abbc"))
+    assert store.advance(both, b"c") == DEAD
