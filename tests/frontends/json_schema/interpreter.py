@@ -1,8 +1,17 @@
 """Validation with annotations, as the specification words it: slow, small, and sure.
 
-An oracle for `unevaluated...` and for references that depend on the dynamic scope, where the
-`jsonschema` packages differ from the specification in places. It knows the keywords that matter for
-those, references inside one document, to an `$id` as it is written, and nothing else.
+An oracle for `unevaluated...` and for references that depend on the dynamic scope. It knows the
+keywords that matter for those, references inside one document, to an `$id` as it is written, and
+nothing else.
+
+The packages `jsonschema` 4.26 and `jsonschema-rs` 0.61 differ from the specification here:
+
+- in draft 2019-09 both take items matched by `contains` as evaluated, which came with 2020-12;
+- both follow a `$ref` to a `$dynamicAnchor` as if it were a `$dynamicRef`;
+- both stop looking outwards for a `$recursiveAnchor` at the first resource without one, where the
+  specification wants the outermost that has it;
+- in draft 2019-09 `jsonschema` does not take what `additionalProperties` or an inner
+  `unevaluatedProperties` applied to as evaluated.
 """
 
 from __future__ import annotations
