@@ -109,6 +109,8 @@ def render() -> str:
     parts: dict[str, Callable[[], str]] = {
         "keywords": _keywords,
         "span": lambda: str(SPAN),
+        "digits_before": lambda: str(SPAN + 1),
+        "digits_on_step": lambda: str(2 * SPAN + 1),
         "digits": lambda: f"{_MAX_DIGITS:,}",
         "formats": _formats,
         "styles": _styles,
