@@ -58,6 +58,10 @@ class Graph:
         self.successors: list[list[int]] = []
         self._index: dict[Expression, int] = {}
         self._read(productions, start, limits)
+        self._users: list[list[int]] = [[] for _ in self.nodes]
+        for n, successors in enumerate(self.successors):
+            for s in successors:
+                self._users[s].append(n)
         self.productive = self._least(self._wait_to_be_productive)
         self.nullable = self._least(self._wait_to_be_nullable)
         self.proper = self._least(self._wait_to_be_proper)
@@ -100,17 +104,13 @@ class Graph:
 
     def _least(self, wait: Callable[[int, Expression], int]) -> bytearray:
         """Which nodes hold, where each waits for so many of its successors to hold."""
-        users: list[list[int]] = [[] for _ in self.nodes]
-        for n, successors in enumerate(self.successors):
-            for s in successors:
-                users[s].append(n)
         waiting = [wait(n, node) for n, node in enumerate(self.nodes)]
         holds = bytearray(len(self.nodes))
         todo = [n for n, count in enumerate(waiting) if count == 0]
         while todo:
             n = todo.pop()
             holds[n] = True
-            for user in users[n]:
+            for user in self._users[n]:
                 waiting[user] -= 1
                 if waiting[user] == 0:
                     todo.append(user)

@@ -175,8 +175,8 @@ def test_nesting_up_to_the_limit_works():
     assert not grammar.accepts(b"a" * (depth + 1))
 
 
-def test_a_hundred_thousand_quantifiers_are_one_repeat():
-    grammar = Grammar.from_gbnf('root ::= "a"' + "+" * 100_000)
+def test_many_quantifiers_are_one_repeat():
+    grammar = Grammar.from_gbnf('root ::= "a"' + "+" * 20_000)
     assert grammar.accepts(b"aaa")
     assert not grammar.accepts(b"")
 
