@@ -1,9 +1,10 @@
 """What people write, to terms.
 
-In: a regular expression, a JSON Schema, and later grammars. Out: terms (`algebra`), and what a
+In: a regular expression, a JSON Schema, a grammar. Out: terms (`algebra`), and what a
 front-end wants to report about its input. Decided here: what the input means. Not decided here:
 which texts and tokens may come next (`algebra`, `automaton`).
 
 One folder each, none of which imports another unless it contains that language: `regex` (patterns),
-`json_schema` (whose `pattern` keyword is a regex), `pydantic` (whose types become JSON Schemas).
+`json_schema` (whose `pattern` keyword is a regex), `pydantic` (whose types become JSON Schemas),
+`cfg` (context-free grammars, which others are written in), `gbnf` (grammars of llama.cpp).
 """
