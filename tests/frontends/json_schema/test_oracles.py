@@ -227,7 +227,7 @@ def test_schemas_and_near_misses(draft: str) -> None:
     counts: Counter[str] = Counter()
 
     @given(st.randoms(use_true_random=False), st.integers(1, 3))
-    @settings(SLOW, max_examples=40)
+    @settings(SLOW, max_examples=25)
     def examples(rng: random.Random, depth: int) -> None:
         schema = Maker(rng, draft).root(depth=depth)
         assert list(Judge(schema, draft, counts).faults(rng, draws=True)) == [], (draft, schema)
