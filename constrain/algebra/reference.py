@@ -29,6 +29,11 @@ TOKEN = 256
 """Added to the id of a token that is a step of its own."""
 
 
+def is_special(token_id: int) -> bool:
+    """Whether a token is special: here the odd ones are."""
+    return token_id % 2 == 1
+
+
 def cat(h: Node, k: Node) -> Node:
     """`h` then `k`; right-nested, so the first part is the head."""
     if EMPTY in (h, k):
@@ -140,7 +145,7 @@ def complement(x: Node) -> Node:
 def nullable(n: Node) -> bool:
     """Whether the empty string is in `n`."""
     match n:
-        case ("empty",) | ("class", _) | ("token", _, _):
+        case ("empty",) | ("class", _) | ("token", *_):
             return False
         case ("eps",):
             return True
@@ -203,7 +208,7 @@ class Reference:
             case t.Capture():
                 return capture(b"", self.intern(term.body), term)
             case t.Token():
-                return ("token", term.names, term.others)
+                return ("token", frozenset(map(int, term.names)), term.others, term.special)
         raise AssertionError(term)
 
     def _end(self, term: t.Capture, text: bytes) -> Node:
@@ -216,8 +221,9 @@ class Reference:
         match n:
             case ("empty",) | ("eps",):
                 return EMPTY
-            case ("token", names, others):
-                return EPS if b >= TOKEN and ((b - TOKEN in names) != others) else EMPTY
+            case ("token", names, others, special):
+                listed = b >= TOKEN and (b - TOKEN in names) != others
+                return EPS if listed and (not special or is_special(b - TOKEN)) else EMPTY
             case ("class", mask):
                 return EPS if b < TOKEN and mask >> b & 1 else EMPTY
             case ("cat", h, k):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NewType
+from typing import Final, NewType, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,16 +29,16 @@ from constrain.kernels.derive import cpu as ops
 from constrain.kernels.derive import layout as lay
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["DEAD", "OTHER_TOKEN", "StateId", "TermStore"]
+__all__ = ["DEAD", "OTHER_SPECIAL", "OTHER_TOKEN", "StateId", "TermStore", "TokenNames"]
 
 StateId = NewType("StateId", int)
 """An interned term: all that may still come."""
 
 DEAD: Final = StateId(0)
 
-OTHER_TOKEN: Final = (1 << 30) - 1
-"""The id that stands for all tokens that no term names."""
-_NO_TOKEN: Final = OTHER_TOKEN - 1
+OTHER_TOKEN: Final = lay.OTHER_TOKEN
+OTHER_SPECIAL: Final = lay.OTHER_SPECIAL
+_OTHERS: Final = [OTHER_TOKEN, OTHER_SPECIAL]
 
 MAX_COUNT: Final = lay.INFINITE - (1 << 20)
 """A repeat bounded by more is not bounded: no text of 2 GiB is ever matched."""
@@ -91,13 +91,29 @@ _NEEDS: Final = {
 }
 
 
+class TokenNames(Protocol):
+    """What a store asks of a vocabulary."""
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of special tokens by name."""
+        ...
+
+    def id_of(self, name: str | int) -> int:
+        """The id of the token of a name.
+
+        Raises:
+            VocabularyError: There is none.
+        """
+        ...
+
+
 class TermStore:
     """Interned terms and their derivatives.
 
     Args:
         limits: `max_terms` and `max_emptiness_states` bound what may be made.
-        token_id: The id of a token that a term names, of the vocabulary that texts are made of. By
-            default there is none, and no token occurs in a text.
+        tokens: Of the vocabulary that texts are made of. By default a text is only bytes.
 
     Attributes:
         lock: Held by whoever calls, when the store is shared.
@@ -107,7 +123,7 @@ class TermStore:
     def __init__(
         self,
         limits: Limits = DEFAULT_LIMITS,
-        token_id: Callable[[str | int], int] = lambda _: _NO_TOKEN,
+        tokens: TokenNames | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self._limits = limits
@@ -115,8 +131,9 @@ class TermStore:
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
-        self._token_id = token_id
-        self._token_sets: dict[tuple[frozenset[str | int], bool], int] = {}
+        self._tokens = tokens
+        self._special = frozenset(tokens.special_tokens.values() if tokens else ())
+        self._token_sets: dict[tuple[frozenset[str | int], bool, bool], int] = {}
         self._interned: dict[t.Term, StateId] = {}
         self.arena: Int32Array = self._empty_arena(self._capacity)
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
@@ -187,7 +204,10 @@ class TermStore:
             parts = [number[m] for m in (term.body, term.before, term.instead)]
             out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
         elif isinstance(term, t.Token):
-            out += (ops.OP_TOKEN, self._token_set(term))
+            if term.others or any(self._codes(name, term) for name in term.names):
+                out += (ops.OP_TOKEN, self._token_set(term))
+            else:
+                out.append(ops.OP_EMPTY)
         elif isinstance(term, t.And):
             out += (ops.OP_AND, len(term.members))
             out += [number[m] for m in term.members]
@@ -211,23 +231,39 @@ class TermStore:
         return found
 
     def _token_set(self, term: t.Token) -> int:
-        key = (term.names, term.others)
+        key = (term.names, term.others, term.special)
         found = self._token_sets.get(key)
         if found is None:
-            ids = sorted({self._token_id(name) for name in term.names})
+            codes = sorted({code for name in term.names for code in self._codes(name, term)})
+            listed = len(codes)
+            # What stands for all others is in the list of all codes, not in the set.
             if term.others:
-                ids.append(OTHER_TOKEN)
+                codes += [lay.OTHER_SPECIAL] if term.special else _OTHERS
             found, at = len(self._token_sets), int(self.arena[lay.NUM_TOKEN_IDS])
-            for what, needed in (("token_sets", found + 1), ("token_ids", at + len(ids))):
+            for what, needed in (("token_sets", found + 1), ("token_ids", at + len(codes))):
                 if needed > self._capacity[what]:
                     self._grow(what, needed)
-            self._section(lay.TOKEN_IDS)[at : at + len(ids)] = ids
-            # The id that stands for all others is in the list of all ids, not in the set.
-            entry = (at, len(ids) - term.others, term.others)
-            self._section(lay.TOKEN_SETS)[3 * found : 3 * found + 3] = entry
-            self.arena[lay.NUM_TOKEN_IDS] = at + len(ids)
+            self._section(lay.TOKEN_IDS)[at : at + len(codes)] = codes
+            kind = lay.LISTED
+            if term.others:
+                kind = lay.OTHER_SPECIALS if term.special else lay.ALL_OTHERS
+            self._section(lay.TOKEN_SETS)[3 * found : 3 * found + 3] = (at, listed, kind)
+            self.arena[lay.NUM_TOKEN_IDS] = at + len(codes)
             self._token_sets[key] = found
         return found
+
+    def _codes(self, name: str | int, term: t.Token) -> list[int]:
+        """The code of a name in a term; none if there need not be such a token."""
+        if self._tokens is None:
+            return []
+        if not term.special:
+            return [self.token_code(self._tokens.id_of(name))]
+        found = self._tokens.special_tokens.get(str(name))
+        return [] if found is None else [self.token_code(found)]
+
+    def token_code(self, token_id: int) -> int:
+        """A token as a step of its own: its id, told apart if it is special."""
+        return token_id + lay.SPECIAL if token_id in self._special else token_id
 
     def concatenate(self, parts: Sequence[StateId]) -> StateId:
         """The state of some states' languages one after another; `parts` is not empty."""
@@ -316,21 +352,24 @@ class TermStore:
 
     @property
     def tokens_named(self) -> frozenset[int]:
-        """The ids that terms made so far name, as steps of their own.
+        """The codes of the tokens that terms made so far name, as steps of their own.
 
-        `OTHER_TOKEN` is among them, and stands for all ids that are not, if a term names all
-        tokens but some.
+        `OTHER_TOKEN` and `OTHER_SPECIAL` are among them where a term names all tokens but some.
         """
         count = int(self.arena[lay.NUM_TOKEN_IDS])
         return frozenset(self._section(lay.TOKEN_IDS)[:count].tolist())
 
-    def after_token(self, state: StateId, token_id: int) -> StateId:
+    def after_token(self, state: StateId, code: int) -> StateId:
         """The state after a token as a whole, or DEAD if no term here names it.
+
+        Args:
+            state: A state.
+            code: The token's, one of `tokens_named`.
 
         Raises:
             LimitExceededError: The grammar grew past its limits.
         """
-        return self._build(np.array((ops.OP_STEP, state, token_id), np.int32), 1)
+        return self._build(np.array((ops.OP_STEP, state, code), np.int32), 1)
 
     def union(self, a: StateId, b: StateId) -> StateId:
         """The state of what may follow either of two states."""

@@ -50,6 +50,7 @@ __all__ = [
     "optional",
     "plus",
     "repeat",
+    "special_token",
     "star",
     "token",
 ]
@@ -227,15 +228,16 @@ class Capture(Term):
 
 
 class Token(Term):
-    """One token of the vocabulary as a whole. See `token`."""
+    """One token of the vocabulary as a whole. See `token` and `special_token`."""
 
-    __slots__ = ("names", "others")
+    __slots__ = ("names", "others", "special")
 
-    def __init__(self, names: frozenset[str | int], others: bool) -> None:
+    def __init__(self, names: frozenset[str | int], *, others: bool, special: bool) -> None:
         self.nullable = False
         self.regular = False
         self.names = names
         self.others = others
+        self.special = special
 
 
 ANY_BYTE: Final = ByteClass((1 << 256) - 1)
@@ -384,7 +386,19 @@ def token(*names: str | int, others: bool = False) -> Term:
             bytes. A vocabulary that lacks it is refused when the grammar is compiled for it.
         others: Any token but these.
     """
-    return Token(frozenset(names), others)
+    return Token(frozenset(names), others=others, special=False)
+
+
+def special_token(*names: str, others: bool = False) -> Term:
+    """One special token out of those of these names that the vocabulary has, if it has any.
+
+    For texts that some vocabularies have as a special token: `<tool_call>` is this or its bytes.
+
+    Args:
+        names: Their names.
+        others: Any special token but these, end tokens left out.
+    """
+    return Token(frozenset(names), others=others, special=True)
 
 
 def non_nullable(term: Term) -> Term:

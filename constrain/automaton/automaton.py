@@ -36,7 +36,7 @@ class Automaton:
     def __init__(self, grammar: Grammar, vocab: Vocabulary, limits: Limits) -> None:
         self.grammar = grammar
         self.vocab = vocab
-        self._store = TermStore(limits, vocab.id_of)
+        self._store = TermStore(limits, vocab)
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._bytes = vocab.flat_bytes

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from constrain.algebra.store import DEAD, OTHER_TOKEN, StateId, TermStore
+from constrain.algebra.store import DEAD, OTHER_SPECIAL, OTHER_TOKEN, StateId, TermStore
+from constrain.kernels.derive.layout import SPECIAL
 from constrain.vocab import Vocabulary
 
 __all__ = ["NamedTokens"]
@@ -29,12 +30,12 @@ class NamedTokens:
 
     def step(self, state: StateId, token_id: int) -> StateId:
         """The state after a token as a whole; DEAD if the grammar does not take it so here."""
-        named = self._store.tokens_named
-        if token_id not in named:
-            if OTHER_TOKEN not in named or token_id not in self._others:
+        named, code = self._store.tokens_named, self._store.token_code(token_id)
+        if code not in named:
+            code = OTHER_SPECIAL if token_id in self._specials else OTHER_TOKEN
+            if code not in named or token_id not in self._others[code]:
                 return DEAD
-            token_id = OTHER_TOKEN
-        return self._store.after_token(state, token_id)
+        return self._store.after_token(state, code)
 
     def add(self, state: StateId, words: Int32Array) -> None:
         """Set the bits of the tokens that a live state takes as a whole.
@@ -43,17 +44,29 @@ class NamedTokens:
         """
         mask = words.view(np.uint32)
         named = self._store.tokens_named
-        for token in named:
-            if self._store.after_token(state, token) == DEAD:
+        for code in named:
+            if self._store.after_token(state, code) == DEAD:
                 continue
-            ids = self._others - named if token == OTHER_TOKEN else (token,)
+            if code in self._others:
+                ids = [i for i in self._others[code] if self._store.token_code(i) not in named]
+            else:
+                ids = [code - SPECIAL if code >= SPECIAL else code]
             for i in ids:
                 mask[i >> 5] |= np.uint32(1) << np.uint32(i & 31)
 
     @cached_property
-    def _others(self) -> frozenset[int]:
-        """Every token that there is, but for end tokens."""
+    def _specials(self) -> frozenset[int]:
+        return frozenset(self._vocab.special_tokens.values())
+
+    @cached_property
+    def _others(self) -> dict[int, frozenset[int]]:
+        """The tokens there are, but for end tokens: those that are not special, and those that are.
+
+        By the code that stands for them where a grammar names all but some.
+        """
         texts = {i for i, text in enumerate(self._vocab.token_bytes) if text}
-        return frozenset(
-            (texts | set(self._vocab.special_tokens.values())) - set(self._vocab.eos_token_ids)
-        )
+        ends = set(self._vocab.eos_token_ids)
+        return {
+            OTHER_TOKEN: frozenset(texts - self._specials - ends),
+            OTHER_SPECIAL: self._specials - ends,
+        }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from hypothesis import strategies as st
 
 from constrain.algebra import terms as t
@@ -91,10 +93,15 @@ capturing_terms = st.one_of(
     st.tuples(_capturing, _capturing).map(lambda p: t.intersect((p[0], t.complement(p[1])))),
 )
 
-# Terms that name tokens 1 and 2. A step is a byte, or 256 and an id.
-TOKEN_IDS = (1, 2)
-_tokens = st.tuples(st.sets(st.sampled_from(TOKEN_IDS), min_size=1), st.booleans()).map(
-    lambda p: t.token(*p[0], others=p[1])
+# Terms that name tokens. A step is a byte, or 256 and an id; odd ids are special, 5 is not there.
+TOKEN_IDS = (1, 2, 3, 4)
+_tokens = st.one_of(
+    st.tuples(st.sets(st.sampled_from(TOKEN_IDS), min_size=1), st.booleans()).map(
+        lambda p: t.token(*p[0], others=p[1])
+    ),
+    st.tuples(st.sets(st.sampled_from(["1", "3", "5"])), st.booleans()).map(
+        lambda p: t.special_token(*p[0], others=p[1])
+    ),
 )
 
 
@@ -112,6 +119,15 @@ def _combine_tokens(inner):
             )
         ),
     )
+
+
+class Tokens:
+    """The vocabulary that these tokens are of."""
+
+    special_tokens: ClassVar = {"1": 1, "3": 3}
+
+    def id_of(self, name: int) -> int:
+        return name
 
 
 token_terms = st.recursive(st.one_of(_tokens, _bodies), _combine_tokens, max_leaves=6)

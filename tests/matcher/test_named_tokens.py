@@ -102,3 +102,24 @@ def test_bytes_alone_never_hold_a_named_token():
     grammar = Grammar(t.alt((t.token("<tool>"), t.literal(b"a"))), "test")
     assert grammar.accepts(b"a")
     assert not grammar.accepts(b"<tool>")
+
+
+def test_special_tokens_that_a_vocabulary_may_have():
+    begin = t.alt((t.literal(b"<tool>"), t.special_token("<tool>", "<other>")))
+    matcher = compiled(t.cat(begin, t.literal(b"a"))).matcher()
+    assert allowed(matcher) == {3, 4, 8}  # `<tool>` as text, as the special token, `<`
+    assert matcher.accept_token(4)
+    assert allowed(matcher) == {0}
+
+
+def test_any_special_token_but_some():
+    free = t.star(t.special_token("<tool>", others=True))
+    matcher = compiled(t.cat(free, t.literal(b"a"))).matcher()
+    assert allowed(matcher) == {0, 5, 12}
+    assert matcher.accept_token(12)
+    assert allowed(matcher) == {0, 5, 12}
+
+
+def test_a_special_token_that_need_not_be_there_is_no_other_token():
+    with pytest.raises(constrain.UnsatisfiableError):
+        compiled(t.cat(t.special_token("ab"), t.literal(b"a")))

@@ -92,9 +92,9 @@ COVER_WITH = OFFSETS + 17
 CAPTURES = OFFSETS + 18
 """[K, 2] of each capture: nodes of what stands before what follows, and what follows instead"""
 TOKEN_SETS = OFFSETS + 19
-"""[S, 3] of each set of tokens: offset into TOKEN_IDS, count, 1 for all the others"""
+"""[S, 3] of each set of tokens: offset into TOKEN_IDS, count, and LISTED or which others"""
 TOKEN_IDS = OFFSETS + 20
-"""[I] ids of tokens, set after set"""
+"""[I] codes of tokens, set after set"""
 
 # Values of STATUS.
 OK = 0
@@ -181,6 +181,17 @@ ROW_RESOLVED = 2
 ROW_BUSY = 3
 
 CLASS_WORDS = 8
+
+# Tokens that are steps of their own, as codes: ids, those of special tokens with SPECIAL added.
+SPECIAL = 1 << 28
+OTHER_TOKEN = SPECIAL - 1
+"""Stands for all tokens that are not special and that no set names."""
+OTHER_SPECIAL = 2 * SPECIAL - 1
+"""Stands for all special tokens that no set names."""
+# Which tokens a set has: those listed, all others, all other special ones.
+LISTED = 0
+ALL_OTHERS = 1
+OTHER_SPECIALS = 2
 
 
 @inner

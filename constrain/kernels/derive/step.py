@@ -20,6 +20,7 @@ import numpy as np
 
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
+    ALL_OTHERS,
     ALT,
     AND,
     ARG_A,
@@ -34,15 +35,18 @@ from constrain.kernels.derive.layout import (
     FOLLOW,
     INFINITE,
     KIND,
+    LISTED,
     NODE,
     NOT,
     NULLABLE,
     OK,
+    OTHER_SPECIALS,
     PARTITIONS,
     POOL,
     REPEAT,
     ROW_OFFSET,
     ROW_PARTITION,
+    SPECIAL,
     STATUS,
     TARGETS,
     TEXT,
@@ -69,7 +73,7 @@ FRAME = 4
 BLUR = -1
 """Instead of a byte: what the term is where the texts captured are not known."""
 FIRST_TOKEN = 256
-"""Added to the id of a token, instead of a byte."""
+"""Added to the code of a token, instead of a byte."""
 
 
 @inner
@@ -105,8 +109,8 @@ def _has_token(A, t, token):
     ids = A[TOKEN_IDS] + A[at]
     for i in range(A[at + 1]):
         if A[ids + i] == token:
-            return A[at + 2] == 0
-    return A[at + 2] != 0
+            return A[at + 2] == LISTED
+    return A[at + 2] == ALL_OTHERS or (A[at + 2] == OTHER_SPECIALS and token >= SPECIAL)
 
 
 @inner
