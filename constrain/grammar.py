@@ -1,0 +1,512 @@
+r"""`Grammar`: a language, from whatever a person wrote, before any vocabulary is known.
+
+>>> g = Grammar.from_regex(r"[a-z]+\d{2,4}")
+>>> g.accepts(b"ab123"), g.accepts(b"ab1")
+(True, False)
+>>> (g | Grammar.from_regex("x")).accepts(b"x")
+True
+"""
+
+from __future__ import annotations
+
+import reprlib
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from constrain.algebra.printer import byte_ranges
+from constrain.algebra.regular import find_recursion
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.terms import (
+    EPS,
+    Term,
+    alt,
+    cat,
+    complement,
+    intersect,
+    literal,
+    optional,
+    repeat,
+    token,
+)
+from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from constrain.frontends.json_schema import JSONStyle, KeywordUse
+
+__all__ = ["Grammar", "Rejection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Where a text leaves a language.
+
+    Attributes:
+        offset: How many bytes from the start begin some sentence; the byte at this offset, if there
+            is one, does not go on.
+        expected: What could have come at `offset`, in ranges of bytes; empty if the text should
+            have ended.
+        complete: The bytes before `offset` are a sentence, so the text could have ended there.
+        at_end: The whole text begins a sentence, and it ends too early.
+    """
+
+    offset: int
+    expected: tuple[str, ...]
+    complete: bool
+    at_end: bool
+
+
+class Grammar:
+    """A set of byte strings. Made by the `from_...` methods; immutable.
+
+    `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
+    text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
+    intersection with a second one here, and is refused. `g.optional()` and `g.repeat(lo, hi,
+    separator=",")` say how often.
+
+    Attributes:
+        term: The language as a term of `constrain.algebra`.
+        adapter: Of a grammar from pydantic, what reads its texts back:
+            `grammar.adapter.validate_json(text)`. Else None.
+    """
+
+    def __init__(
+        self,
+        term: Term,
+        description: str,
+        *,
+        report: Callable[[], Sequence[KeywordUse]] | None = None,
+        adapter: TypeAdapter[Any] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self.term = term
+        self.adapter = adapter
+        self._report = report
+        self._description = _shorten(description, 400)
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._store: TermStore | None = None
+        self._start = DEAD
+        self._small = 0
+
+    # Sources
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: dict[str, Any] | bool | str,
+        *,
+        style: str | JSONStyle = "canonical",
+        dialect: str | None = None,
+        registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
+        format: str = "assert",
+        property_order: str = "declared",
+        on_unsupported: str = "refuse",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The JSON texts whose value satisfies a schema.
+
+        Args:
+            schema: A JSON Schema as Python data, or as JSON text (numbers are then kept exactly).
+            style: "canonical": what a model should write (declared property order, bounded
+                whitespace, minimal escapes, plain numbers); "compact", "pretty", "flexible": the
+                same with other whitespace; "any": every JSON text whose value satisfies the schema;
+                or a `JSONStyle`.
+            dialect: None (from `$schema`, else draft 2020-12), "draft4", "draft6", "draft7",
+                "draft2019-09", "draft2020-12" or "openapi-3.0".
+            registry: A `referencing.Registry` for references that leave the schema. Nothing is ever
+                fetched.
+            format: "assert": `format` is enforced where its name is known. "annotate": it says
+                nothing about which values are valid.
+            property_order: "declared": the style decides, which is the order of the schema in all
+                but style "any". "any": free in every style.
+            on_unsupported: "refuse": what cannot be honoured exactly is an error. "relax": the
+                keywords that would be one are dropped, so that more is valid, never less; `report`
+                lists them.
+            limits: Budgets.
+
+        Raises:
+            GrammarError: An option has a value that it cannot have.
+            SchemaError: It is not a valid schema.
+            UnsupportedFeatureError: A keyword cannot be honoured exactly; the message has its JSON
+                pointer.
+            UnsatisfiableError: No value satisfies it.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.json_schema import from_json_schema
+
+        _check_limits(limits)
+        made = from_json_schema(
+            schema,
+            style=style,
+            dialect=dialect,
+            registry=registry,
+            format=format,
+            property_order=property_order,
+            on_unsupported=on_unsupported,
+            limits=limits,
+        )
+        shown = schema if isinstance(schema, str) else reprlib.repr(schema)
+        return cls(
+            made.term,
+            f"Grammar.from_json_schema({_shorten(shown)})",
+            report=lambda: made.report,
+            limits=limits,
+        )
+
+    @classmethod
+    def from_pydantic(
+        cls,
+        model: Any,  # noqa: ANN401 - whatever pydantic can make a type of
+        *,
+        style: str | JSONStyle = "canonical",
+        property_order: str = "declared",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The JSON texts that pydantic validates as a type.
+
+        Every text validates (`Model.model_validate_json`), but for what validators written by the
+        user reject and what nests deeper than the 200 levels that pydantic parses. Not every text
+        that validates is here: dates and times are in the forms of ISO 8601, numbers are plain,
+        keys that pydantic would ignore are left out, a field has one of its aliases. What cannot
+        be said of a text, such as whether a file exists, is refused by name.
+
+        Args:
+            model: A `BaseModel` class, dataclass, TypedDict, NamedTuple, enum, `Literal`, `Union`,
+                `Annotated` or other type that pydantic knows, or a `TypeAdapter`.
+            style: As of `from_json_schema`; numbers are plain in every style.
+            property_order: As of `from_json_schema`.
+            limits: Budgets.
+
+        Raises:
+            BackendUnavailableError: pydantic is not installed.
+            GrammarError: `model` is no type that pydantic knows, or an option has a value that it
+                cannot have.
+            UnsupportedFeatureError: Something of it cannot be honoured; the message names the
+                field.
+            UnsatisfiableError: No text validates.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.pydantic import from_pydantic
+
+        _check_limits(limits)
+        made = from_pydantic(model, style=style, property_order=property_order, limits=limits)
+        return cls(
+            made.term,
+            f"Grammar.from_pydantic({_shorten(made.name)})",
+            report=lambda: made.report,
+            adapter=made.adapter,
+            limits=limits,
+        )
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        start: str | Sequence[str] = "start",
+        parser: str = "lalr",
+        lexer: str = "auto",
+        import_paths: Sequence[Any] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The texts that `lark.Lark(text, parser=parser, lexer=lexer).parse` accepts.
+
+        lark reads the grammar, so all of its syntax is there: templates, `%import`, `%ignore`,
+        `%override`, `%extend`, priorities, flags. Terminals match as in the module `re`: the match
+        that it finds first, not every text that the pattern has.
+
+        Args:
+            text: The grammar.
+            start: The rule that a text is, or several: a text is any of them.
+            parser: "lalr" or "earley", with the verdicts that each has in lark.
+            lexer: "auto", or "contextual" or "basic" for "lalr", "dynamic", "dynamic_complete" or
+                "basic" for "earley".
+            import_paths: Folders in which `%import` looks for grammars.
+            limits: Budgets.
+
+        Raises:
+            BackendUnavailableError: lark is not installed.
+            GrammarSyntaxError: lark refuses the grammar; the message has a caret under the place,
+                where lark tells it.
+            UnsupportedFeatureError: A terminal cannot be honoured exactly, such as one with a
+                back-reference.
+            UnsatisfiableError: A rule that the start needs can never finish.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.lark import from_lark
+
+        _check_limits(limits)
+        term = from_lark(
+            text,
+            start=start,
+            parser=parser,
+            lexer=lexer,
+            import_paths=import_paths,
+            limits=limits,
+        )
+        return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)
+
+    @classmethod
+    def from_regex(
+        cls, pattern: str, *, dialect: str = "python", limits: Limits = DEFAULT_LIMITS
+    ) -> Grammar:
+        r"""The texts that a regular expression matches from first to last character.
+
+        Args:
+            pattern: The expression, e.g. `[a-z]+\d{2,4}`.
+            dialect: "python" (the syntax and meaning of `re`) or "ecma" (ECMA-262 with Unicode).
+            limits: Budgets.
+
+        Raises:
+            RegexSyntaxError: It does not parse; the message has a caret under the place.
+            UnsupportedFeatureError: Back-references and whatever else is no regular language.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.regex import from_regex
+
+        _check_limits(limits)
+        if not isinstance(pattern, str):
+            raise GrammarError(
+                f"a pattern must be a str, not {type(pattern).__name__}",
+                hint="decode bytes first; to judge bytes, write them as escapes",
+            )
+        term = from_regex(pattern, dialect, limits=limits)
+        return cls(term, f"Grammar.from_regex({_shorten(repr(pattern))})", limits=limits)
+
+    @classmethod
+    def from_gbnf(
+        cls, text: str, *, root: str = "root", limits: Limits = DEFAULT_LIMITS
+    ) -> Grammar:
+        r"""The texts of a grammar in llama.cpp's GBNF, with what xgrammar's EBNF adds.
+
+        Every context-free grammar works, left recursion included. A class or `.` is one code
+        point; `<name>` and `<[id]>` are tokens, and no text matches them.
+
+        Args:
+            text: The grammar, e.g. `root ::= "yes" | "no"`.
+            root: The rule that stands for the whole.
+            limits: Budgets.
+
+        Raises:
+            GrammarSyntaxError: It does not parse, or names a rule that does not exist.
+            UnsupportedFeatureError: Something in it cannot be honoured exactly.
+            UnsatisfiableError: No text matches: the rule can never finish.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.gbnf import from_gbnf
+
+        _check_limits(limits)
+        if not isinstance(text, str):
+            raise GrammarError(
+                f"a grammar must be a str, not {type(text).__name__}", hint="decode bytes first"
+            )
+        term = from_gbnf(text, root=root, limits=limits)
+        return cls(term, f"Grammar.from_gbnf({_shorten(repr(text))})", limits=limits)
+
+    @classmethod
+    def from_choices(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> Grammar:
+        """Exactly one of some texts.
+
+        Raises:
+            GrammarError: There is none, or one is no text.
+            LimitExceededError: They are larger than the limits allow.
+        """
+        from constrain.frontends.choices import from_choices
+
+        _check_limits(limits)
+        listed = choices if isinstance(choices, (str, bytes)) else list(choices)
+        term = from_choices(listed, limits=limits)
+        return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
+
+    @classmethod
+    def text(cls, text: str | bytes) -> Grammar:
+        """Exactly this text."""
+        data = text.encode() if isinstance(text, str) else _as_bytes(text)
+        return cls(literal(data), f"Grammar.text({_shorten(repr(text))})")
+
+    @classmethod
+    def any_text(cls) -> Grammar:
+        """Every UTF-8 text, the empty one too."""
+        from constrain.algebra.utf8 import UTF8
+
+        return cls(UTF8.text, "Grammar.any_text()")
+
+    @classmethod
+    def token(cls, *names: str | int, others: bool = False) -> Grammar:
+        """One token of the vocabulary as a whole, such as a special token.
+
+        Args:
+            names: Which, by name (`"<|im_end|>"`; else the token that has this text) or by id.
+            others: Any token but these, end tokens left out.
+
+        Raises:
+            GrammarError: A name is neither a str nor an int, or there is none.
+            VocabularyError: Later, from `compile`: the vocabulary has no such token.
+        """
+        if not names or not all(isinstance(n, (str, int)) and n is not True for n in names):
+            raise GrammarError(f"a token is named by a str or an id, not {names!r}")
+        shown = ", ".join([*map(repr, names), *(["others=True"] if others else [])])
+        return cls(token(*names, others=others), f"Grammar.token({shown})")
+
+    @property
+    def report(self) -> tuple[KeywordUse, ...]:
+        """What is done with each keyword that can be reached of a JSON Schema, else empty.
+
+        Each has the JSON pointer of its schema, its name, `use` ("enforced", "annotation" or
+        "relaxed") and a `reason` where it is not enforced and that is not plain. A grammar from
+        pydantic reports on the schema that its type became.
+
+        Cost: one pass over the schema.
+        """
+        return () if self._report is None else tuple(self._report())
+
+    # Combinations
+
+    def __or__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar(alt((self.term, other.term)), f"({self!r} | {other!r})", limits=self._limits)
+
+    def __add__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return Grammar(cat(self.term, other.term), f"({self!r} + {other!r})", limits=self._limits)
+
+    def __and__(self, other: Grammar) -> Grammar:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        both = f"({self!r} & {other!r})"
+        for side in (self, other):
+            side._require_regular("&")
+        made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
+        if made.is_empty():
+            raise UnsatisfiableError(f"no text is in both: {both}")
+        return made
+
+    def __invert__(self) -> Grammar:
+        from constrain.algebra.utf8 import UTF8
+
+        self._require_regular("~")
+        outside = intersect((UTF8.text, complement(self.term)))
+        made = Grammar(outside, f"~{self!r}", limits=self._limits)
+        if made.is_empty():
+            raise UnsatisfiableError(f"every UTF-8 text is in {self!r}, so nothing is outside it")
+        return made
+
+    def optional(self) -> Grammar:
+        """This or nothing."""
+        return Grammar(optional(self.term), f"{self!r}.optional()", limits=self._limits)
+
+    def repeat(
+        self, lo: int = 0, hi: int | None = None, *, separator: Grammar | str | None = None
+    ) -> Grammar:
+        """This `lo` to `hi` times, without bound if hi is None.
+
+        Args:
+            lo: Least number of times, >= 0.
+            hi: Greatest number, >= lo, or None.
+            separator: What stands between two of them.
+
+        Raises:
+            GrammarError: The bounds are no such numbers.
+
+        Cost: the same for any bounds: a repeat is a counter.
+        """
+        if lo < 0 or (hi is not None and hi < lo):
+            raise GrammarError(f"repeat needs 0 <= lo <= hi, not lo={lo}, hi={hi}")
+        between = Grammar.text(separator) if isinstance(separator, str) else separator
+        bounds = f"{lo}" if hi is None else f"{lo}, {hi}"
+        if between is None:
+            return Grammar(
+                repeat(self.term, lo, hi), f"{self!r}.repeat({bounds})", limits=self._limits
+            )
+        most = None if hi is None else max(hi - 1, 0)
+        more = repeat(cat(between.term, self.term), max(lo - 1, 0), most)
+        some = EPS if hi == 0 else cat(self.term, more)
+        return Grammar(
+            some if lo else optional(some),
+            f"{self!r}.repeat({bounds}, separator={separator!r})",
+            limits=self._limits,
+        )
+
+    def _require_regular(self, operator: str) -> None:
+        rule = find_recursion(self.term, self._limits)
+        if rule is not None:
+            raise UnsupportedFeatureError(
+                f"{operator} needs grammars that do not recurse, and rule {rule.name!r} of "
+                f"{self!r} does",
+                hint="say the condition inside the schema or grammar instead",
+            )
+
+    # Texts
+
+    def accepts(self, text: bytes) -> bool:
+        """Whether the whole of `text` is in the language. Needs no vocabulary.
+
+        Args:
+            text: The bytes; encode a str with UTF-8 first.
+
+        Raises:
+            LimitExceededError: The text reaches more states than the limits allow.
+        """
+        with self._lock:
+            store, state = self._ready()
+            state = store.advance(state, _as_bytes(text))
+            return state != DEAD and store.nullable(state)
+
+    def first_rejection(self, text: bytes) -> Rejection | None:
+        """Where `text` leaves the language, or None if it is in it."""
+        data = _as_bytes(text)
+        with self._lock:
+            store, start = self._ready()
+            state, read = store.advance_until_dead(start, data)
+            at_end = state != DEAD
+            if at_end and store.nullable(state):
+                return None
+            offset = len(data) if at_end else max(read - 1, 0)
+            state = state if at_end else store.advance(start, data[:offset])
+            if state == DEAD:  # the language has no sentence at all
+                return Rejection(0, (), complete=False, at_end=False)
+            expected = tuple(byte_ranges(store.next_bytes(state)))
+            return Rejection(offset, expected, complete=store.nullable(state), at_end=at_end)
+
+    def is_empty(self) -> bool:
+        """Whether no text at all is in the language."""
+        with self._lock:
+            store, start = self._ready()
+            return store.is_empty(start)
+
+    def _ready(self) -> tuple[TermStore, StateId]:
+        """The store and the state before any text; made anew when many texts have filled it."""
+        full = max(self._limits.max_terms // 8, 4 * self._small)
+        if self._store is None or self._store.num_terms > full:
+            store = TermStore(self._limits)
+            self._start = store.intern(self.term)
+            self._small = store.num_terms
+            self._store = store
+        return self._store, self._start
+
+    def __repr__(self) -> str:
+        return self._description
+
+
+def _as_bytes(text: bytes) -> bytes:
+    if isinstance(text, str):
+        raise TypeError("a grammar reads bytes: pass text.encode()")
+    if not isinstance(text, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a grammar reads bytes, not {type(text).__name__}")
+    return bytes(text)
+
+
+def _check_limits(limits: Limits) -> None:
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
+
+
+def _shorten(text: str, width: int = 120) -> str:
+    return text if len(text) <= width else f"{text[: width - 20]}...{text[-17:]}"

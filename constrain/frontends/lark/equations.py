@@ -1,0 +1,203 @@
+"""Right-linear equations to terms: a state is what may end here, and steps to other states.
+
+A strongly connected part that falls apart when one state is taken out becomes a repeat, so that
+`"([^"\\\\]|\\\\.)*"` is the term that a person would have written; others become rules.
+
+    A = x B | y      B = z A | w        A = (x z)* (x w | y)
+
+Cost: O(edges), times the states of a part for the search of the one to take out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from constrain.algebra.terms import ALL, EMPTY, EPS, Rule, Term, alt, cat, star
+
+__all__ = ["Equation", "solve"]
+
+S = TypeVar("S", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Equation(Generic[S]):
+    """What a state may be followed by.
+
+    Attributes:
+        ends: The empty text.
+        everything: Any bytes at all.
+        edges: A text of the term, which is not nullable, then the other state.
+    """
+
+    ends: bool = False
+    everything: bool = False
+    edges: list[tuple[Term, S]] = field(default_factory=list)
+
+
+def solve(equations: Mapping[S, Equation[S]], root: S, name: str) -> Term:
+    """The language of `root`; `EMPTY` if it has no text.
+
+    Args:
+        equations: Every state that an edge leads to must be there.
+        root: The state to solve for.
+        name: Of the rules, where there must be some.
+    """
+    alive = _alive(equations)
+    if root not in alive:
+        return EMPTY
+    made: dict[S, Term] = {}
+    for part in _components(equations, root, alive):
+        _Part(equations, part, alive, made, name).solve()
+    return made[root]
+
+
+def _alive(equations: Mapping[S, Equation[S]]) -> set[S]:
+    """The states from which a text can end."""
+    users: dict[S, list[S]] = {}
+    for state, equation in equations.items():
+        for _, target in equation.edges:
+            users.setdefault(target, []).append(state)
+    todo = [s for s, e in equations.items() if e.ends or e.everything]
+    alive = set(todo)
+    while todo:
+        for user in users.get(todo.pop(), ()):
+            if user not in alive:
+                alive.add(user)
+                todo.append(user)
+    return alive
+
+
+def _components(equations: Mapping[S, Equation[S]], root: S, alive: set[S]) -> list[list[S]]:
+    """Strongly connected parts, those that others lead to first (Tarjan)."""
+    number: dict[S, int] = {root: 0}
+    low: dict[S, int] = {root: 0}
+    open_states: list[S] = [root]
+    is_open = {root}
+    found: list[list[S]] = []
+    stack = [(root, iter(equations[root].edges))]
+    while stack:
+        state, edges = stack[-1]
+        for _, target in edges:
+            if target not in alive:
+                continue
+            if target not in number:
+                number[target] = low[target] = len(number)
+                open_states.append(target)
+                is_open.add(target)
+                stack.append((target, iter(equations[target].edges)))
+                break
+            if target in is_open:
+                low[state] = min(low[state], number[target])
+        else:
+            stack.pop()
+            if stack:
+                above = stack[-1][0]
+                low[above] = min(low[above], low[state])
+            if low[state] == number[state]:
+                part = []
+                while True:
+                    member = open_states.pop()
+                    is_open.discard(member)
+                    part.append(member)
+                    if member == state:
+                        break
+                found.append(part)
+    return found
+
+
+class _Part(Generic[S]):
+    """One strongly connected part; all that it leads to is in `made`."""
+
+    def __init__(
+        self,
+        equations: Mapping[S, Equation[S]],
+        states: Sequence[S],
+        alive: set[S],
+        made: dict[S, Term],
+        name: str,
+    ) -> None:
+        self._equations = equations
+        self._states = states
+        self._inside = set(states)
+        self._alive = alive
+        self._made = made
+        self._name = name
+
+    def solve(self) -> None:
+        """Put the terms of all states into `made`."""
+        for pivot in self._states[:32]:
+            order = self._order_without(pivot)
+            if order is not None:
+                self._solve_by(pivot, order)
+                return
+        for state in self._states:
+            self._made[state] = self._rule(state)
+
+    def _order_without(self, pivot: S) -> list[S] | None:
+        """The other states, those they lead to first; None if they have a cycle."""
+        done: set[S] = {pivot}
+        entered: set[S] = set()
+        order: list[S] = []
+        for first in self._states:
+            todo = [first]
+            while todo:
+                state = todo[-1]
+                if state in done:
+                    todo.pop()
+                    continue
+                missing = [
+                    t
+                    for _, t in self._equations[state].edges
+                    if t in self._inside and t not in done
+                ]
+                if missing:
+                    if state in entered:
+                        return None
+                    entered.add(state)
+                    if any(t in entered for t in missing):
+                        return None
+                    todo += missing
+                    continue
+                done.add(state)
+                order.append(state)
+                todo.pop()
+        return order
+
+    def _solve_by(self, pivot: S, order: list[S]) -> None:
+        """Each state as (what leads to the pivot, what does not)."""
+        forms: dict[S, tuple[Term, Term]] = {pivot: (EPS, EMPTY)}
+        for state in order:
+            forms[state] = self._form(state, forms)
+        loop, out = self._form(pivot, forms)
+        solved = out if loop is EMPTY else cat(star(loop), out)
+        self._made[pivot] = solved
+        for state in order:
+            loop, out = forms[state]
+            self._made[state] = alt((cat(loop, solved), out))
+
+    def _form(self, state: S, forms: dict[S, tuple[Term, Term]]) -> tuple[Term, Term]:
+        equation = self._equations[state]
+        if equation.everything:
+            return EMPTY, ALL
+        loops: list[Term] = []
+        outs: list[Term] = [EPS] if equation.ends else []
+        for term, target in equation.edges:
+            if target in self._inside:
+                loop, out = forms[target]
+                loops.append(cat(term, loop))
+                outs.append(cat(term, out))
+            elif target in self._alive:
+                outs.append(cat(term, self._made[target]))
+        return alt(loops), alt(outs)
+
+    def _rule(self, state: S) -> Rule:
+        equation = self._equations[state]
+
+        def body() -> Term:
+            members: list[Term] = [EPS] if equation.ends else []
+            members += [cat(p, self._made[t]) for p, t in equation.edges if t in self._alive]
+            return alt(members)
+
+        return Rule(self._name, body, nullable=equation.ends, regular=True)

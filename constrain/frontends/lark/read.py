@@ -1,0 +1,135 @@
+"""Reading a grammar with lark's own loader, and its errors as ours.
+
+lark reads the text, resolves imports and templates, makes productions without operators, and, for
+LALR, the parse table. What it says of a grammar that is wrong is kept; the place is looked up in
+the text, so that the message has a caret under it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from constrain.errors import BackendUnavailableError, GrammarError, GrammarSyntaxError
+from constrain.limits import Limits
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+__all__ = ["check_options", "read"]
+
+LEXERS: Final = {
+    "lalr": ("auto", "contextual", "basic"),
+    "earley": ("auto", "dynamic", "dynamic_complete", "basic"),
+}
+
+# What lark lets through besides its own errors when a grammar is wrong, e.g. `%declare rule`.
+_REFUSALS: Final = (re.error, OSError, AssertionError, AttributeError, LookupError, ValueError)
+
+
+def check_options(parser: str, lexer: str) -> None:
+    """Refuse what lark does not offer either.
+
+    Raises:
+        GrammarError: There is no such parser, or it has no such lexer.
+    """
+    if parser not in LEXERS:
+        raise GrammarError(f"parser must be 'lalr' or 'earley', not {parser!r}")
+    if lexer not in LEXERS[parser]:
+        names = ", ".join(map(repr, LEXERS[parser]))
+        raise GrammarError(f"parser {parser!r} has the lexers {names}, not {lexer!r}")
+
+
+def read(
+    text: str,
+    starts: Sequence[str],
+    parser: str,
+    lexer: str,
+    import_paths: Sequence[Any],
+    postlex: Any,  # noqa: ANN401 - a lark PostLex
+    limits: Limits,
+) -> Lark:
+    """What lark makes of a grammar.
+
+    Raises:
+        BackendUnavailableError: lark is not installed.
+        GrammarSyntaxError: lark refuses the grammar.
+        LimitExceededError: It is longer than `max_input_bytes`.
+    """
+    try:
+        import lark
+    except ImportError as e:
+        raise BackendUnavailableError(
+            "lark", extra="lark", needed_for="reading a Lark grammar"
+        ) from e
+    if not isinstance(text, str):
+        raise GrammarError(f"a grammar must be a str, not {type(text).__name__}")
+    limits.check("max_input_bytes", len(text.encode(errors="replace")), "a Lark grammar")
+    try:
+        return lark.Lark(
+            text,
+            start=list(starts),
+            parser=parser,
+            lexer=lexer,
+            import_paths=list(import_paths),
+            postlex=postlex,
+        )
+    except lark.exceptions.UnexpectedInput as e:
+        raise _unexpected(e, text) from e
+    except RecursionError as e:
+        raise GrammarSyntaxError(
+            "the grammar nests too deep for lark, or imports itself",
+            source=text,
+            hint="give names to inner groups",
+        ) from e
+    except (lark.exceptions.LarkError, *_REFUSALS) as e:
+        raise _refused(e, text) from e
+
+
+def _unexpected(error: Any, text: str) -> GrammarSyntaxError:  # noqa: ANN401 - UnexpectedInput
+    """lark could not parse the grammar text itself."""
+    at = error.pos_in_stream
+    if not isinstance(at, int) or at < 0:
+        at = len(text)
+    expected = getattr(error, "accepts", None) or getattr(error, "expected", None) or ()
+    names = ", ".join(sorted(map(str, expected)))
+    reason = "the grammar ends too early" if at >= len(text) else f"unexpected {text[at]!r}"
+    return GrammarSyntaxError(
+        reason, source=text, span=(at, at + 1), hint=f"expected {names}" if names else None
+    )
+
+
+def _refused(error: Exception, text: str) -> GrammarSyntaxError:
+    """lark parsed the grammar text, and something in it is wrong."""
+    message = str(error) or type(error).__name__
+    place = re.search(r",? at line (\d+) column (\d+)", message)
+    span = None
+    if place is not None:
+        lines = text.splitlines(keepends=True)
+        line, column = int(place[1]), int(place[2])
+        start = sum([len(part) for part in lines[: line - 1]]) + column - 1
+        span = (start, start + 1)
+        message = message[: place.start()]
+    hint = None
+    name = _name_in(message)
+    if name is not None:
+        if span is None:
+            used = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
+            span = None if used is None else used.span()
+        if re.search(r"(?i)not defined|undefined|doesn't exist|nonexist|used but", message):
+            hint = _nearest(name, text)
+    return GrammarSyntaxError(message.strip(), source=text, span=span, hint=hint)
+
+
+def _name_in(message: str) -> str | None:
+    """The symbol that a message of lark is about, if it names one."""
+    found = re.search(r"'(\w+)'|NonTerminal\('(\w+)'\)|Terminal\('(\w+)'\)|rule:? (\w+)", message)
+    return None if found is None else next(g for g in found.groups() if g)
+
+
+def _nearest(name: str, text: str) -> str:
+    defined = re.findall(r"(?m)^\s*[?!]*(\w+)(?:\.-?\d+)?(?:\{[^}]*\})?\s*:", text)
+    close = difflib.get_close_matches(name, [d for d in defined if d != name], 1, 0.5)
+    return f"did you mean {close[0]!r}?" if close else "define it, or %import it"
