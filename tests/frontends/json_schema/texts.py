@@ -122,7 +122,8 @@ def exact(value: Any) -> Any:
     if isinstance(value, float):
         value = Decimal(repr(value))
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else value
+        is_short = value.adjusted() < 10_000  # 1e957736595 is an integer that nobody writes out
+        return int(value) if is_short and value == value.to_integral_value() else value
     if isinstance(value, list):
         return [exact(v) for v in value]
     return {k: exact(v) for k, v in value.items()} if isinstance(value, dict) else value
