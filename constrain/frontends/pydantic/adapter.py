@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from constrain.errors import BackendUnavailableError, GrammarError, UnsupportedFeatureError
 
@@ -13,6 +13,7 @@ __all__ = ["OLDEST", "adapter_of", "config_of", "name_of"]
 
 OLDEST: Final = (2, 12)
 """The oldest pydantic that the tests were run with."""
+_LONGEST_NAME: Final = 60
 
 
 def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydantic can make a type of
@@ -60,4 +61,7 @@ def config_of(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 def name_of(adapter: TypeAdapter[Any]) -> str:
     """The adapted type, for messages."""
     kind = getattr(adapter, "_type", None)
-    return str(getattr(kind, "__name__", None) or kind)
+    if isinstance(kind, type) and get_origin(kind) is None:
+        return kind.__name__
+    shown = repr(kind).replace("typing.", "")
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 3]}..."

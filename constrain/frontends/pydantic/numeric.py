@@ -38,8 +38,8 @@ are in a multiple of a decimal fraction."""
 
 def bounds_of_int(core: Core) -> tuple[int | None, int | None]:
     """The least and the largest integer that the bounds of `core` allow."""
-    lows = [core[k] + extra for k, extra in (("ge", 0), ("gt", 1)) if core.get(k) is not None]
-    highs = [core[k] - extra for k, extra in (("le", 0), ("lt", 1)) if core.get(k) is not None]
+    lows = [int(core[k]) + extra for k, extra in (("ge", 0), ("gt", 1)) if core.get(k) is not None]
+    highs = [int(core[k]) - extra for k, extra in (("le", 0), ("lt", 1)) if core.get(k) is not None]
     return (max(lows) if lows else None), (min(highs) if highs else None)
 
 

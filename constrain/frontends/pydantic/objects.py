@@ -228,10 +228,10 @@ def read_arguments(reader: CoreReader, core: Core, place: Place) -> JSON:
         return _positional(reader, fields, core.get("var_args_schema"), place)
     if "positional_only" in modes or core.get("var_args_schema") is not None:
         raise refuse("arguments by name and by position", place)
-    fields_core: Core = {"type": "dataclass-args", "fields": arguments}
     if any([argument.get("alias") is not None for argument in arguments]):
         raise refuse("arguments with aliases", place)
-    return read_fields(reader, fields_core, place)
+    named = {a["name"]: {"type": "model-field", "schema": a["schema"]} for a in arguments}
+    return read_fields(reader, {"type": "model-fields", "fields": named}, place)
 
 
 def _positional(

@@ -256,6 +256,12 @@ def _never(reader: CoreReader, core: Core, place: Place) -> JSON:
     raise Never
 
 
+def _missing(reader: CoreReader, core: Core, place: Place) -> JSON:
+    if "schema" not in core:
+        raise Never
+    return reader.read(core["schema"], place)
+
+
 def _bool(reader: CoreReader, core: Core, place: Place) -> JSON:
     return {"enum": ["true", "false"]} if place.as_key else {"type": "boolean"}
 
@@ -379,7 +385,7 @@ _READERS: Final[dict[str, Read]] = {
     "is-instance": _never,
     "is-subclass": _never,
     "callable": _never,
-    "missing-sentinel": _never,
+    "missing-sentinel": _missing,
     "ellipsis": _never,
 }
 

@@ -92,6 +92,7 @@ from pydantic import (
     constr,
     field_validator,
     model_validator,
+    validate_call,
 )
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypeAliasType, TypedDict
@@ -832,6 +833,11 @@ class Line(NamedTuple):
     end: Point
 
 
+class Deferred(BaseModel, defer_build=True):
+    a: int
+    b: Colour | None = None
+
+
 def called(a: int, b: str = "x", *, c: bool = False) -> int:
     return a
 
@@ -851,7 +857,12 @@ CLASSES = {
         Line,
     )
 }
-CLASSES["recursive alias"] = Tree
+CLASSES |= {
+    "recursive alias": Tree,
+    "a call by position": validate_call(lambda a, b=1: None),
+    "a call by name": validate_call(called),
+    "built later": Deferred,
+}
 
 KINDS = {
     "numbers": NUMBERS,

@@ -20,6 +20,7 @@ from tests.frontends.pydantic.cases import (
     STRINGS,
     TIMES,
     AliasedOpen,
+    Allowing,
     ByName,
 )
 from tests.frontends.pydantic.drawing import TypeTexts
@@ -28,7 +29,7 @@ STYLES = ("canonical", "any")
 COUNT = 12
 """Texts of each type and style."""
 # In any order, among keys of any name, a blind walk hardly meets the keys that must come.
-HARD_TO_DRAW = {("any", AliasedOpen), ("any", ByName)}
+HARD_TO_DRAW = {("any", AliasedOpen), ("any", ByName), ("any", Allowing)}
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -36,7 +37,7 @@ HARD_TO_DRAW = {("any", AliasedOpen), ("any", ByName)}
 def test_every_text_validates(name: str, style: str) -> None:
     kind = CASES[name]
     if (style, kind) in HARD_TO_DRAW:
-        pytest.skip("no text of it is found by drawing bytes")
+        pytest.skip("drawing bytes hardly finds a text of it; test_narrowing has some")
     texts = TypeTexts(kind, style=style)
     drawn = list(texts.drawn(name, COUNT))
     assert len(drawn) > COUNT // 2

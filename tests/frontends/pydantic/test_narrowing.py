@@ -67,6 +67,7 @@ REJECTED: list[tuple[str, list[Any], list[str]]] = [
         ['{"X": 1, "z": 1, "w": 2, "more": {"y": "a"}}'],
     ),
     ("ByName", [{"X": 1, "q": None}], ['{"X": 1, "y": "a"}']),
+    ("Allowing", [{"a": 1, "e": 2, "q": [3]}], ['{"a": 1, "e": 2, "c": "x"}']),
     ("AllowingInts", [{"b": 1, "q": 2}], ['{"b": 1, "q": "a"}']),
     ("Forbidding", [{"a": 1, "e": 2}], ['{"a": 1, "e": 2, "q": 3}']),
     ("SharedAlias", [{"k": 1}], ['{"k": "a"}']),
