@@ -161,8 +161,7 @@ def _keywords() -> str:
 
 
 def _row_key(keyword: Keyword) -> tuple[str, str, str, str]:
-    note = f"Refused: {keyword.reason}" if keyword.use == "refused" else keyword.note
-    return keyword.name, keyword.use, keyword.expects, note
+    return keyword.name, keyword.use, keyword.expects, keyword.note
 
 
 def _shown_value(expects: str) -> str:

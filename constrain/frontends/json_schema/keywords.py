@@ -1,8 +1,8 @@
 """The support table: every keyword of every draft, its form, and what is done with it.
 
-A keyword is `enforced`, an `annotation` (it says nothing about which values are valid, so it
-cannot be broken), or `refused` by name because it cannot be honoured exactly yet. A keyword that
-is in no draft's vocabulary is an annotation too, as the specification says.
+A keyword is `enforced`, or an `annotation`: it says nothing about which values are valid, so it
+cannot be broken. A keyword that is in no draft's vocabulary is an annotation too, as the
+specification says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from constrain.frontends.json_schema.read import JSON
 
 __all__ = ["DIALECTS", "TYPES", "Children", "Dialect", "Keyword", "dialect_of"]
 
-Use = Literal["enforced", "annotation", "refused"]
+Use = Literal["enforced", "annotation"]
 Children = Literal["", "schema", "schemas", "schema map", "items", "dependencies", "reference"]
 """Where the value of a keyword has subschemas, or that it names one."""
 
@@ -36,7 +36,6 @@ class Keyword:
         valid: Whether a value has that form. Subschemas are checked where they stand.
         children: Where its value has subschemas.
         in_place: Its subschemas apply to the same value as the schema itself.
-        reason: For a refused one, why.
         note: What a reader of the table should know: where texts differ between styles, where this
             departs from the specification, and why.
     """
@@ -47,7 +46,6 @@ class Keyword:
     valid: Callable[[JSON], bool] = lambda _: True
     children: Children = ""
     in_place: bool = False
-    reason: str = ""
     note: str = ""
 
 
@@ -149,10 +147,6 @@ def _schema_map(name: str, *, in_place: bool = False) -> Keyword:
 def _definitions(name: str) -> Keyword:
     """Holds subschemas that apply only where a reference names them."""
     return Keyword(name, "annotation", "an object", lambda v: isinstance(v, dict))
-
-
-def _refused(name: str, reason: str) -> Keyword:
-    return Keyword(name, "refused", reason=reason)
 
 
 _OPENAPI_TYPES: Final = TYPES[1:]

@@ -1,8 +1,8 @@
 """Schema nodes: where each subschema stands, and what its references lead to.
 
 `Source.load` visits everything that can be reached from the root by keywords that apply subschemas
-and by references, once, before anything is built: an invalid or refused keyword is an error at
-once, not in the middle of decoding, and definitions that nobody refers to cost nothing.
+and by references, once, before anything is built: an invalid keyword is an error at once, not in
+the middle of decoding, and definitions that nobody refers to cost nothing.
 
 References are JSON pointers into the same document nearly always; those are followed here. As soon
 as a document has an identifier inside it, or a reference leads elsewhere, documents are walked and
@@ -128,7 +128,7 @@ class Source:
     Raises:
         SchemaError: A keyword has a value of the wrong form, or a reference leads nowhere or round
             in a circle.
-        UnsupportedFeatureError: A keyword, or the draft, is refused.
+        UnsupportedFeatureError: The draft is refused.
     """
 
     def __init__(
@@ -226,12 +226,6 @@ class Source:
                 self._names.add(name)
                 self.combines = self.combines or (name in NEGATING and _negates(name, value))
                 node.leaf = node.leaf and not keyword.children
-            if keyword.use == "refused":
-                raise UnsupportedFeatureError(
-                    f"the keyword {name!r} is not supported: {keyword.reason}",
-                    pointer=node.at(name),
-                    hint="leave it out, or say the same with other keywords",
-                )
             if not keyword.valid(value):
                 raise SchemaError(
                     f"{name!r} must be {keyword.expects}, not {_shown(value)}",
