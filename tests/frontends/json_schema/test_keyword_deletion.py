@@ -175,10 +175,10 @@ class Pair:
         for text in texts:
             try:
                 value = parse(text, self.draft)
-                differs = before.is_valid(value) != after.is_valid(value)
             except (NotJSON, Undecided):
                 continue
-            if differs:
+            verdicts = zip(before.both(value), after.both(value), strict=True)
+            if any(None not in (a, b) and a != b for a, b in verdicts):
                 return f"IGNORED: validators tell them apart on {text!r}"
         return "redundant"
 
