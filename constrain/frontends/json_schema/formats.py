@@ -34,6 +34,13 @@ SUBSETS: Final = {
 }
 """Formats of which only a part is accepted, and which part."""
 
+_AROUND: Final = {
+    "hostname": "[A-Za-z0-9.-]+",
+    "idn-hostname": "[A-Za-z0-9.\u0080-\U0010ffff-]+",
+    "idn-email": "(?s:.)+@(?s:.)+",
+}
+"""For some of them, what every text of the format is surely in."""
+
 
 def _pattern(source: str, longest: int | None = None) -> Callable[[Alphabet], Term]:
     """Full matches of a pattern in Python syntax, of at most `longest` code points."""
@@ -263,4 +270,11 @@ def format_language(name: str) -> Language | None:
     make = FORMATS.get(name)
     if make is None:
         return None
-    return Language(f"format {name!r}", make, exact=name not in SUBSETS, has_text=True)
+    around = _AROUND.get(name)
+    return Language(
+        f"format {name!r}",
+        make,
+        exact=name not in SUBSETS,
+        has_text=True,
+        around=None if around is None else Language(f"around {name!r}", _pattern(around)),
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
 from constrain.frontends.json_schema.object import ObjectShape, value_of
@@ -81,6 +82,8 @@ class PlainSight:
             self._depth += 1
             try:
                 found = self.is_empty(self._shapes(expr))
+            except UnsupportedFeatureError:
+                pass  # what is refused is not plain
             finally:
                 self._depth -= 1
             self._empty[expr] = found, self._depth

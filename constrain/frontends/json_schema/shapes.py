@@ -246,7 +246,7 @@ class Shapes:
                 if len(result) * len(members) > _MOST_STRING_PAIRS:
                     result, members = strings.collapse(result), strings.collapse(members)
             self._charge(JOIN * len(result) * len(members))
-            result = strings.union([strings.intersect(x, y) for x in result for y in members])
+            result = strings.union([strings.both(x, y) for x in result for y in members])
         return result
 
     def _all_arrays(self, unions: Iterable[Sequence[ArrayShape]]) -> tuple[ArrayShape, ...]:

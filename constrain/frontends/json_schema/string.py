@@ -12,7 +12,7 @@ plain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from constrain.algebra.codepoints import CodepointSet
@@ -57,9 +57,10 @@ class Language:
         exact: False if only a part of what the name stands for is in it, so that its complement
             is not known.
         has_text: Some text is known to be in it.
+        around: If it is not exact, another one that surely has all that the name stands for.
     """
 
-    __slots__ = ("_has_text", "_make", "_terms", "exact", "name")
+    __slots__ = ("_has_text", "_make", "_terms", "around", "exact", "name")
 
     def __init__(
         self,
@@ -68,8 +69,10 @@ class Language:
         *,
         exact: bool = True,
         has_text: bool | None = None,
+        around: Language | None = None,
     ) -> None:
         self.name = name
+        self.around = around
         self.exact = exact
         self._make = make
         self._terms: dict[int, tuple[Alphabet, Term]] = {}
@@ -184,6 +187,25 @@ class StringSets:
             out = frozenset([s for s in out if lo <= len(s) and (hi is None or len(s) <= hi)])
         return StringShape(None, lo, hi, a.yes | b.yes, a.no | b.no, out)
 
+    def both(self, a: StringShape, b: StringShape) -> StringShape:
+        """Strings in both, as `intersect`; refused where a format decides that is not exact.
+
+        What is not in the part of a format that is known may be in the format. Nothing invalid is
+        accepted as long as that only takes strings away. But that nothing is left would be used as
+        a fact: that two branches share nothing, that a complement is everything. See `union`, too.
+
+        Raises:
+            UnsupportedFeatureError: A listed string is not in the known part of such a format.
+        """
+        joined = self.intersect(a, b)
+        for listed, other in ((a.only, b), (b.only, a)):
+            unsure = _inexact(other)
+            if listed is not None and unsure:
+                left_out = listed - (joined.only or _NO_STRINGS)
+                if any(self.contains(_around(other), text) for text in sorted(left_out)):
+                    raise _unsure(unsure)
+        return joined
+
     def complement(self, shape: StringShape) -> list[StringShape]:
         """Every string outside the set, as a union.
 
@@ -211,7 +233,12 @@ class StringSets:
         return parts
 
     def union(self, shapes: Iterable[StringShape]) -> tuple[StringShape, ...]:
-        """A union without empty members; its finite sets become one."""
+        """A union without empty members; its finite sets become one.
+
+        Raises:
+            UnsupportedFeatureError: A member is empty because a part of a format, all that is known
+                of it, is.
+        """
         strings: set[str] = set()
         rest: dict[StringShape, None] = {}
         for shape in shapes:
@@ -221,6 +248,8 @@ class StringSets:
                 strings |= shape.only
             elif not self.is_empty(shape):
                 rest[shape] = None
+            elif (unsure := _inexact(shape)) and not self.is_empty(_around(shape)):
+                raise _unsure(unsure)
         left = [s for s in strings if not any(contains_plainly(shape, s) for shape in rest)]
         return (*rest, StringShape(only=frozenset(left))) if left else tuple(rest)
 
@@ -299,6 +328,24 @@ class StringSets:
         if self._store is None:
             self._store = TermStore(self._limits)
         return self._store
+
+
+def _inexact(shape: StringShape) -> list[Language]:
+    """Languages to be in that are only a part of what their name says."""
+    return [x for x in sorted(shape.yes, key=lambda x: x.name) if not x.exact]
+
+
+def _unsure(languages: list[Language]) -> UnsupportedFeatureError:
+    return UnsupportedFeatureError(
+        f"{languages[0].name} beside strings of which it is not known whether they are in it: only "
+        "a part of the format is"
+    )
+
+
+def _around(shape: StringShape) -> StringShape:
+    """A shape that surely has all strings that are in it if its languages are what they say."""
+    yes = [language if language.exact else language.around for language in shape.yes]
+    return replace(shape, yes=frozenset([language for language in yes if language is not None]))
 
 
 def shape_term(shape: StringShape, alphabet: Alphabet) -> Term:
