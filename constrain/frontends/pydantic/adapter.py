@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_origin
 
 from constrain.errors import BackendUnavailableError, GrammarError, UnsupportedFeatureError
 
@@ -61,6 +61,8 @@ def config_of(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 def name_of(adapter: TypeAdapter[Any]) -> str:
     """The adapted type, for messages."""
     kind = getattr(adapter, "_type", None)
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     if isinstance(kind, type) and get_origin(kind) is None:
         return kind.__name__
     shown = repr(kind).replace("typing.", "")

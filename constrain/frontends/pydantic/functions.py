@@ -176,10 +176,10 @@ def _bounded(reader: CoreReader, core: Core, place: Place, name: str, value: Any
     """A bound that is checked on the result, said of each kind of result that it can be said of."""
     parts = []
     for one in _alternatives(reader, core["schema"]):
-        if one["type"] not in _bounded_types(name) or name in one:
+        if one["type"] not in _bounded_types(name):
             raise refuse(f"`{name}` of a type that it cannot be said of", place)
         try:
-            parts.append(reader.read({**one, name: value}, place))
+            parts.append(reader.read(_with_bound(one, name, value), place))
         except Never:
             continue
     if not parts:
@@ -200,13 +200,20 @@ def _alternatives(reader: CoreReader, core: Core) -> list[Core]:
         return [one for choice in reader.choices(core) for one in _alternatives(reader, choice)]
     if core["type"] in ("function-after", "function-wrap"):
         name = function_name(core)
-        if name is not None and name.startswith(_LIKE_THEIR_INNER):
+        if name is None or name.startswith(_LIKE_THEIR_INNER):  # or a user's
             return _alternatives(reader, core["schema"])
-        bound = None if name is None else _known_bound(core, name)
+        bound = _known_bound(core, name)
         if bound is not None:
-            inner = _alternatives(reader, core["schema"])
-            return [{**one, bound[0]: bound[1]} for one in inner if bound[0] not in one]
+            return [_with_bound(one, *bound) for one in _alternatives(reader, core["schema"])]
     return [core]
+
+
+def _with_bound(core: Core, name: str, value: Any) -> Core:  # noqa: ANN401 - as pydantic has it
+    """A schema with one more bound; the tighter of two of one name."""
+    if core.get(name) is not None:
+        tighter = max if name in ("gt", "ge", "min_length") else min
+        value = tighter(core[name], value)
+    return {**core, name: value}
 
 
 def _bounded_types(name: str) -> frozenset[str]:

@@ -91,6 +91,8 @@ def _rounded_bounds(core: Core, place: Place) -> Core:
                 schema[exclusive] = 0
                 continue
             if not math.isfinite(float(bound)):
+                if (bound < 0) == (way > 0):
+                    continue  # no number of MOST_DIGITS is beyond it
                 raise refuse(f"a bound of {bound}, beyond the largest double,", place)
             if name in ("gt", "lt") or len(bound.as_tuple().digits) > _EXACT + 2:
                 steps = 1 if len(bound.as_tuple().digits) <= _EXACT + 2 else 2

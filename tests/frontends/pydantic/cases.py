@@ -160,12 +160,14 @@ NUMBERS = {
     "decimal of tenths": Annotated[Decimal, Field(multiple_of=Decimal("0.1"))],
     "decimal of quarters": Annotated[Decimal, Field(multiple_of=Decimal("0.25"))],
     "decimal of threes": Annotated[Decimal, Field(multiple_of=3)],
+    "decimal with a far bound": Annotated[Decimal, Field(ge=Decimal("-1e400"))],
     "decimal with infinities": Annotated[Decimal, Field(allow_inf_nan=True)],
     "complex": complex,
     "bool": bool,
     "bool strict": StrictBool,
     "int or float": int | float,
     "bounded int or float": Annotated[int | float, Field(ge=0, le=10)],
+    "twice bounded union": Annotated[PositiveInt | float, Field(gt=-1), Field(lt=9)],
     "bounded union strict": Annotated[StrictInt | StrictFloat, Field(gt=0)],
     "bytes size": ByteSize,
 }
@@ -196,6 +198,9 @@ STRINGS = {
     "Base64Str": Base64Str,
     "Base64UrlBytes": Base64UrlBytes,
     "Base64UrlStr": Base64UrlStr,
+    "str checked by a user": Annotated[
+        str, AfterValidator(lambda value: value), Field(min_length=2)
+    ],
     "SecretStr": SecretStr,
     "SecretStr lengths": Annotated[SecretStr, Field(min_length=2)],
     "SecretBytes": SecretBytes,
