@@ -140,6 +140,7 @@ def read_macro(reader: Reader, name: str, start: int) -> Macro:
     reader.at += 1
     reader.skip(lines=True)
     while not reader.match(")"):
+        reader.spend()
         argument, option = _read_argument(reader, uses)
         if option is None:
             values.append(argument)
@@ -183,6 +184,7 @@ def _read_tuple(reader: Reader, uses: list[tuple[str, Span]]) -> _Argument:
     members: list[Scalar] = []
     reader.skip(lines=True)
     while not reader.match(")"):
+        reader.spend()
         at = reader.at
         member = _read_scalar(reader)
         if isinstance(member, Symbol):

@@ -17,8 +17,8 @@ from constrain.limits import Limits
 
 __all__ = ["Reader", "nearest"]
 
-_BLANKS: Final = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
-_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+_BLANKS: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)*+")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _ESCAPES: Final = {
@@ -46,9 +46,15 @@ class Reader:
         self.source = source
         self.limits = limits
         self.at = 0
+        self._num_nodes = 0
         nul = source.find("\0")
         if nul >= 0:
             raise self.error("a NUL byte in a grammar", nul, hint="write \\x00 for the character")
+
+    def spend(self) -> None:
+        """Count one more part of the grammar."""
+        self._num_nodes += 1
+        self.limits.check("max_source_nodes", self._num_nodes, "reading a grammar")
 
     @property
     def at_end(self) -> bool:

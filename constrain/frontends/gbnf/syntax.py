@@ -35,8 +35,11 @@ from constrain.frontends.gbnf.reader import Reader
 
 __all__ = ["Definition", "read_rules"]
 
+# Possessive throughout, so that no text makes it look at anything twice.
 _RULE_BEGINS: Final = re.compile(
-    r"""[A-Za-z0-9_-]+ [ \t]* (?: \[ [^\]\n"]* (?: "[^"\n]*" [^\]\n"]* )* \] )? [ \t]* ::=""",
+    r"""[A-Za-z0-9_-]++
+        (?: [ \t]*+ \[ [^\]\n"]*+ (?: "[^"\n]*+" [^\]\n"]*+ )*+ \] )?
+        [ \t]*+ ::=""",
     re.VERBOSE,
 )
 _QUANTIFIERS: Final[dict[str, tuple[int, int | None]]] = {
@@ -182,6 +185,7 @@ class _RuleReader:
                 start,
                 hint="it stands at the end of a rule, and says nothing about which texts match",
             )
+        reader.spend()
         group = self.groups[-1]
         if next_ == "|":
             reader.at += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -192,4 +193,22 @@ def test_ten_thousand_words():
     grammar = Grammar.from_gbnf("root ::= " + " | ".join(f'"{w}"' for w in words))
     assert grammar.accepts(words[-1].encode())
     assert not grammar.accepts(b"word")
+    assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root ::= a" + " " * 300_000 + "x\na ::= x\nx ::= [x]",
+        "root ::= " + "a" * 300_000 + "\n" + "a" * 300_000 + ' ::= "a"',
+        "root ::= " + 'x ["' * 100_000 + "\nx ::= [x]",
+        "#" * 300_000 + "\nroot ::= [x]" + "\n" * 300_000,
+        "root ::= " + "x[" * 100_000 + "\nx ::= [x]",
+    ],
+    ids=["blanks", "names", "quotes", "comments", "brackets"],
+)
+def test_reading_takes_time_in_proportion(text):
+    began = time.perf_counter()
+    with contextlib.suppress(GrammarSyntaxError):
+        Grammar.from_gbnf(text)
     assert time.perf_counter() - began < 10
