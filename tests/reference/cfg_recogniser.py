@@ -22,7 +22,7 @@ class Sentences:
 
     def __init__(self, productions: dict[str, tuple], longest: int) -> None:
         self.longest = longest
-        self.productive = {name: False for name in productions}
+        self.productive = dict.fromkeys(productions, False)
         self._until_stable(self.productive, productions, self._has_sentence)
         self.texts = {name: frozenset() for name in productions}
         self._until_stable(self.texts, productions, self._texts)
