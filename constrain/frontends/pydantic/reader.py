@@ -25,6 +25,7 @@ from constrain.frontends.pydantic.core import (
 )
 from constrain.frontends.pydantic.functions import read_function
 from constrain.frontends.pydantic.hooks import class_extra, with_hooks
+from constrain.frontends.pydantic.json_text import read_json_text
 from constrain.frontends.pydantic.network import read_multi_host_url, read_url
 from constrain.frontends.pydantic.numeric import read_decimal, read_float, read_fraction, read_int
 from constrain.frontends.pydantic.objects import (
@@ -320,14 +321,6 @@ def _call(reader: CoreReader, core: Core, place: Place) -> JSON:
     return reader.read(core["arguments_schema"], place)
 
 
-def _json_text(reader: CoreReader, core: Core, place: Place) -> JSON:
-    raise refuse(
-        "Json, a JSON text inside of a string,",
-        place,
-        hint="use the inner type itself, without Json",
-    )
-
-
 _READERS: Final[dict[str, Read]] = {
     "any": lambda reader, core, place: True,
     "none": lambda reader, core, place: {"type": "null"},
@@ -381,7 +374,7 @@ _READERS: Final[dict[str, Read]] = {
     "chain": _chain,
     "lax-or-strict": _lax_or_strict,
     "json-or-python": _json_or_python,
-    "json": _json_text,
+    "json": read_json_text,
     "is-instance": _never,
     "is-subclass": _never,
     "callable": _never,

@@ -60,6 +60,7 @@ from pydantic import (
     IPvAnyAddress,
     IPvAnyInterface,
     IPvAnyNetwork,
+    Json,
     KafkaDsn,
     MongoDsn,
     MySQLDsn,
@@ -838,6 +839,19 @@ class Line(NamedTuple):
     end: Point
 
 
+class Optionals(BaseModel):
+    a: int = 0
+    b: Literal["x", 'y"'] = "x"
+    c: bool = True
+
+
+class Mixture(BaseModel):
+    a: int = 0
+    b: list[str]
+    c: None = None
+    d: tuple[int, float]
+
+
 class Deferred(BaseModel, defer_build=True):
     a: int
     b: Colour | None = None
@@ -867,6 +881,12 @@ CLASSES |= {
     "a call by position": validate_call(lambda a, b=1: None),
     "a call by name": validate_call(called),
     "built later": Deferred,
+    "json of anything": Json,
+    "json of an int": Json[conint(ge=-5, le=300)],
+    "json of lists": Json[Annotated[list[int | None], Field(max_length=3)] | dict[str, str]],
+    "json of a model": Json[Mixture],
+    "json of optional fields": Json[Optionals | float],
+    "json in a model": list[Json[Thawed]],
 }
 
 KINDS = {

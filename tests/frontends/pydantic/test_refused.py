@@ -38,7 +38,8 @@ REFUSED = {
     "NewPath": (plain(pydantic.NewPath), "whether a path is free"),
     "ImportString": (plain(pydantic.ImportString), "what can be imported"),
     "Pattern": (plain(re.Pattern), "regular expression"),
-    "Json": (plain(pydantic.Json[int]), "a JSON text inside of a string"),
+    "Json of a pattern": (plain(pydantic.Json[text("a")]), "a JSON text inside of a string"),
+    "Json of itself": (plain(pydantic.Json[Node]), "contains itself"),
     "nested": (plain(dict[str, Inner]), "Inner.deep[]"),
     "plain validator": (plain(Annotated[int, PlainValidator(lambda v: v)]), "says nothing of"),
     "no JSON": (
