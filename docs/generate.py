@@ -81,6 +81,7 @@ REFUSED: tuple[tuple[str, dict[str, Any] | str, str], ...] = (
     ("pattern", {"pattern": r"\p{Changes_When_NFKC_Casefolded}"}, ""),
     ("pattern", {"pattern": "(?=" * 17 + "a" + ")" * 17}, ""),
     ("format", {"not": {"type": "string", "format": "hostname"}}, ""),
+    ("format", {"type": "string", "format": "hostname", "pattern": "^xn--"}, ""),
     ("uniqueItems", _PAIRS, ""),
     ("propertyNames", {"propertyNames": {"$ref": "#"}}, ""),
     ("minimum", '{"minimum": 1e1200}', ""),
