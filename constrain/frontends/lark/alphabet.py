@@ -61,6 +61,15 @@ class Atoms:
             made = self._spelled[mask] = UTF8.spell(points)
         return made
 
+    def example(self, mask: int) -> str:
+        """One code point out of some atoms: a letter, a digit, or what else can be printed."""
+        points = union([p for n, p in enumerate(self._points) if mask >> n & 1])
+        for lo, hi in ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E)):
+            for point in range(lo, hi + 1):
+                if points.contains(point):
+                    return chr(point)
+        return chr(points.ranges[0][0])
+
     def partition(self, masks: Iterable[int]) -> list[int]:
         """The coarsest partition of all atoms in which each of `masks` is a union of parts."""
         parts = [self.everything]

@@ -7,6 +7,12 @@ text visits.
     boundary(stacks) = words of a lexeme · (boundary(stacks after it) & what its guards allow) | ...
 
 A lexeme that `%ignore` names leads back to the same stacks.
+
+A rule promises that it is not empty. The parser alone keeps that promise, since its stacks are
+those that some lexemes complete; but the lexer may never produce those lexemes there. Where
+`spacious` cannot rule that out, a boundary is *proved* before anything leads to it: a second rule
+for it, in which every continuation is an intersection, lets the store search for a whole sentence.
+
 Cost: one parser step for each terminal that may stand at a boundary.
 """
 
@@ -14,21 +20,42 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Final
 from weakref import WeakValueDictionary
 
+from constrain.algebra.store import TermStore
 from constrain.algebra.terms import EPS, Rule, Term, alt, cat, intersect
-from constrain.frontends.lark.scanner import Guards, Lexeme, Scanner
+from constrain.algebra.utf8 import UTF8
+from constrain.errors import LimitExceededError
+from constrain.frontends.lark.scanner import Guards, Scanner
 from constrain.frontends.lark.stacks import Parser, Stack
 from constrain.frontends.lark.threads import Left
+from constrain.limits import Limits
 
-__all__ = ["Boundaries"]
+__all__ = ["Boundaries", "Scanners"]
+
+Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]]
+"""The lexers at some stacks, each with the terminals whose lexemes the parser does not see."""
+
+_PROOF_STATES: Final = 20_000
+_PROOFS_GIVEN_UP: Final = 10
+_PROOF_TERMS: Final = 1_000_000
 
 
 class _Boundary:
-    """A place between lexemes; keeps its rule, so that the same place is the same rule."""
+    """A place between lexemes; keeps its rules, so that the same place is the same rule."""
 
-    __slots__ = ("__weakref__", "rule")
+    __slots__ = ("__weakref__", "alive", "left", "proof", "rule", "stacks")
     rule: Rule
+    proof: Rule
+    alive: bool | None
+
+    def __init__(self, stacks: frozenset[Stack], left: Left) -> None:
+        self.stacks = stacks
+        self.left = left
+        self.alive = None
 
 
 class Boundaries:
@@ -37,62 +64,112 @@ class Boundaries:
     Args:
         parser: What takes the lexemes.
         scanners: The lexers at a place; each lexeme of each may come.
-        ignored: Terminals whose lexemes the parser never sees.
         guards: What may follow lexemes.
+        limits: Bounds proofs too.
         remembers: Whether a lexeme may depend on the text before it.
+        proves: Whether a boundary may be empty, so that each must be proved not to be.
     """
 
     def __init__(
         self,
         parser: Parser,
-        scanners: Callable[[frozenset[Stack]], Iterable[Scanner]],
-        ignored: frozenset[str],
+        scanners: Scanners,
         guards: Guards,
+        limits: Limits,
         *,
         remembers: bool,
+        proves: bool,
     ) -> None:
         self._parser = parser
         self._scanners = scanners
-        self._ignored = ignored
         self._guards = guards
         self._remembers = remembers
+        self._prover = _Prover(limits) if proves else None
         self._made: WeakValueDictionary[tuple[frozenset[Stack], Left], _Boundary] = (
             WeakValueDictionary()
         )
         self._lock = threading.Lock()
 
-    def start(self) -> Rule:
-        """The place before any text."""
-        return self._rule(self._parser.start(), (), "start")
+    def start(self) -> Rule | None:
+        """The place before any text; None if no text is a sentence."""
+        boundary = self._boundary(self._parser.start(), (), "start")
+        return boundary.rule if self._alive(boundary) else None
 
-    def _rule(self, stacks: frozenset[Stack], left: Left, name: str) -> Rule:
+    def _boundary(self, stacks: frozenset[Stack], left: Left, name: str) -> _Boundary:
         if not self._remembers:
             left = ()
         key = (stacks, left)
         with self._lock:
             found = self._made.get(key)
             if found is None:
-                found = self._made[key] = _Boundary()
-                found.rule = Rule(
-                    name,
-                    lambda: self._body(stacks, left, found),
-                    nullable=self._parser.accepts(stacks),
-                )
-        return found.rule
+                # The rules refer to their boundary, which so lives as long as one of them.
+                found = self._made[key] = _Boundary(stacks, left)
+                nullable = self._parser.accepts(stacks)
+                found.rule = Rule(name, partial(self._body, found), nullable=nullable)
+                found.proof = Rule(name, partial(self._proof_body, found), nullable=nullable)
+        return found
 
-    def _body(self, stacks: frozenset[Stack], left: Left, _: _Boundary | None) -> Term:
+    def _alive(self, boundary: _Boundary) -> bool:
+        if self._prover is None:
+            return True
+        if boundary.alive is None:
+            boundary.alive = boundary.rule.nullable or self._prover.is_alive(boundary.proof)
+        return boundary.alive
+
+    def _body(self, boundary: _Boundary) -> Term:
+        return self._members(boundary, proof=False)
+
+    def _proof_body(self, boundary: _Boundary) -> Term:
+        return self._members(boundary, proof=True)
+
+    def _members(self, boundary: _Boundary, *, proof: bool) -> Term:
+        stacks = boundary.stacks
         members: list[Term] = []
-        for scanner in self._scanners(stacks):
-            for lexeme in scanner.lexemes(left):
+        for scanner, ignored in self._scanners(stacks):
+            for lexeme in scanner.lexemes(boundary.left):
                 after = stacks
-                if lexeme.scanned not in self._ignored:
+                if lexeme.scanned not in ignored:
                     after = self._parser.feed(stacks, lexeme.name)
-                if after:
-                    rule = self._rule(after, lexeme.left, f"after {lexeme.name}")
-                    members.append(cat(lexeme.words, self._guarded(rule, lexeme)))
-        if self._parser.accepts(stacks):
+                if not after:
+                    continue
+                then = self._boundary(after, lexeme.left, f"after {lexeme.name}")
+                conditions = self._guards.conditions(lexeme)
+                if proof:
+                    rest = intersect([UTF8.text, then.proof, *conditions])
+                elif self._alive(then):
+                    rest = intersect([then.rule, *conditions])
+                else:
+                    continue
+                members.append(cat(lexeme.words, rest))
+        if boundary.rule.nullable:
             members.append(EPS)
         return alt(members)
 
-    def _guarded(self, rule: Rule, lexeme: Lexeme) -> Term:
-        return intersect([rule, *self._guards.conditions(lexeme)])
+
+class _Prover:
+    """Looks for a sentence of a rule, in a store of its own.
+
+    A search that finds none within its budget counts as found: what is dead is certain, what is
+    alive is almost always found at once. After a few such searches it gives up.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        states = min(_PROOF_STATES, limits.max_emptiness_states)
+        self._limits = replace(limits, max_emptiness_states=states)
+        self._store = TermStore(self._limits)
+        self._lock = threading.RLock()
+        self._given_up = 0
+
+    def is_alive(self, rule: Rule) -> bool:
+        """Whether some text is in the language of a rule."""
+        with self._lock:
+            if self._given_up >= _PROOFS_GIVEN_UP:
+                return True
+            if self._store.num_terms > _PROOF_TERMS:
+                self._store = TermStore(self._limits)
+            try:
+                return not self._store.is_empty(self._store.intern(intersect([UTF8.text, rule])))
+            except LimitExceededError:
+                self._given_up += 1
+                self._store = TermStore(self._limits)
+                return True

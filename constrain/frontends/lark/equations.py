@@ -1,7 +1,7 @@
-"""Right-linear equations to terms: a state is what may end here, and steps to other states.
+r"""Right-linear equations to terms: a state is what may end here, and steps to other states.
 
 A strongly connected part that falls apart when one state is taken out becomes a repeat, so that
-`"([^"\\\\]|\\\\.)*"` is the term that a person would have written; others become rules.
+`"([^"\\]|\\.)*"` is the term that a person would have written; others become rules.
 
     A = x B | y      B = z A | w        A = (x z)* (x w | y)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.terms import Term
-from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
+from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
-from constrain.frontends.lark.boundaries import Boundaries
+from constrain.frontends.lark.boundaries import Boundaries, Scanners
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
 from constrain.frontends.lark.scanner import Contest, Guards, Scanner
+from constrain.frontends.lark.spacious import is_spacious
 from constrain.frontends.lark.stacks import General, Lalr, Parser, Stack
 from constrain.frontends.lark.threads import Machine
 from constrain.frontends.regex import parse
@@ -62,8 +63,7 @@ class _Lowering:
                 ) from e
 
     def term(self) -> Term:
-        lark, lexer = self._lark, self._lark.options.lexer
-        ignored = frozenset(lark.ignore_tokens)
+        lexer = self._lark.options.lexer
         if lexer in ("dynamic", "dynamic_complete"):
             parser, scanners = self._dynamic()
         elif lexer == "basic":
@@ -71,27 +71,49 @@ class _Lowering:
         else:
             parser, scanners = self._contextual()
         boundaries = Boundaries(
-            parser, scanners, ignored, Guards(self._machine), remembers=self._remembers
+            parser,
+            scanners,
+            Guards(self._machine),
+            self._limits,
+            remembers=self._remembers,
+            proves=not self._is_spacious(),
         )
-        return boundaries.start()
+        start = boundaries.start()
+        if start is None:
+            raise UnsatisfiableError(
+                f"no text is a {self._start!r}: the lexer never produces what the parser needs",
+                hint="look for terminals that overlap, or use parser='earley'",
+            )
+        return start
+
+    def _is_spacious(self) -> bool:
+        samples = {}
+        for name in self._defined:
+            samples[name] = Scanner(self._machine, self._alone(name)).samples(3)
+        return is_spacious(
+            self._defined.values(),
+            self._lark.ignore_tokens,
+            samples,
+            compete=not str(self._lark.options.lexer).startswith("dynamic"),
+        )
 
     # Parsers, each with the lexers that stand at its stacks.
 
-    def _dynamic(self) -> tuple[Parser, Any]:
+    def _dynamic(self) -> tuple[Parser, Scanners]:
         every_end = self._lark.options.lexer == "dynamic_complete"
         for name in self._defined:
-            self._by_terminal[name] = Scanner(
-                self._machine, self._alone(name), every_end=every_end
-            )
-        ignored = list(dict.fromkeys(self._lark.ignore_tokens))
-        greedy = [Scanner(self._machine, self._alone(name)) for name in ignored]
-        able = {name for name, scanner in self._by_terminal.items() if scanner.lexemes(())}
+            self._by_terminal[name] = Scanner(self._machine, self._alone(name), every_end=every_end)
+        greedy = [
+            (Scanner(self._machine, self._alone(name)), frozenset((name,)))
+            for name in dict.fromkeys(self._lark.ignore_tokens)
+        ]
+        able = self._winners(self._by_terminal.values())
         parser = self._general(able)
 
-        def scanners(stacks: frozenset[Stack]) -> Iterable[Scanner]:
+        def scanners(stacks: frozenset[Stack]) -> Iterable[tuple[Scanner, frozenset[str]]]:
             for name in parser.terminals(stacks):
                 if name in self._by_terminal:
-                    yield self._by_terminal[name]
+                    yield self._by_terminal[name], frozenset()
             yield from greedy
 
         return parser, scanners
@@ -99,31 +121,34 @@ class _Lowering:
     def _alone(self, name: str) -> Contest:
         return Contest(((name, self._addresses[name]),), {})
 
-    def _basic(self) -> tuple[Parser, Any]:
+    def _basic(self) -> tuple[Parser, Scanners]:
         lexer = self._lark.parser.lexer
         scanner = self._scanner(lexer)
-        able = self._winners(scanner)
+        able = self._winners([scanner])
         parser = self._lalr(able) if self._lark.options.parser == "lalr" else self._general(able)
-        return parser, lambda stacks: (scanner,)
+        here = ((scanner, frozenset(self._lark.ignore_tokens)),)
+        return parser, lambda stacks: here
 
-    def _contextual(self) -> tuple[Parser, Any]:
+    def _contextual(self) -> tuple[Parser, Scanners]:
         lexer = self._lark.parser.lexer
-        able = set(self._defined)
-        parser = self._lalr(able)
+        ignored = frozenset(self._lark.ignore_tokens)
+        parser = self._lalr(set(self._defined))
 
-        def scanners(stacks: frozenset[Stack]) -> Iterable[Scanner]:
+        def scanners(stacks: frozenset[Stack]) -> Iterable[tuple[Scanner, frozenset[str]]]:
             (stack,) = stacks
-            return (self._scanner(lexer.lexers[stack.state]),)
+            return ((self._scanner(lexer.lexers[stack.state]), ignored),)
 
         return parser, scanners
 
-    def _winners(self, scanner: Scanner) -> set[str]:
-        """Terminals that the parser may get from a lexer."""
+    def _winners(self, scanners: Collection[Scanner]) -> set[str]:
+        """Terminals that the parser may get from lexers."""
         ignored = set(self._lark.ignore_tokens)
+        if self._lark.options.lexer != "basic":
+            ignored = set()  # the same terminal may be one of the grammar's own
         found: set[str] = set()
         lefts: dict[tuple[int, ...], None] = {(): None}
         for left in _growing(lefts):
-            for lexeme in scanner.lexemes(left):
+            for lexeme in [w for scanner in scanners for w in scanner.lexemes(left)]:
                 if lexeme.scanned not in ignored:
                     found.add(lexeme.name)
                 if self._remembers:
@@ -214,6 +239,3 @@ def _why_endless(
         return f"rule {ring[0]!r} can never finish: every way through it needs {ring[0]!r} again"
     needs = " needs ".join(map(repr, [*ring, ring[0]]))
     return f"the rules {', '.join(map(repr, ring))} can never finish: {needs} again"
-
-
-_ = GrammarError

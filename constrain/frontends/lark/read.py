@@ -89,7 +89,7 @@ def read(
 
 
 def _unexpected(error: Any, text: str) -> GrammarSyntaxError:  # noqa: ANN401 - UnexpectedInput
-    """lark could not parse the grammar text itself."""
+    """Say that lark could not parse the grammar text itself."""
     at = error.pos_in_stream
     if not isinstance(at, int) or at < 0:
         at = len(text)
@@ -102,7 +102,7 @@ def _unexpected(error: Any, text: str) -> GrammarSyntaxError:  # noqa: ANN401 - 
 
 
 def _refused(error: Exception, text: str) -> GrammarSyntaxError:
-    """lark parsed the grammar text, and something in it is wrong."""
+    """Say what lark found wrong in a grammar that it could parse."""
     message = str(error) or type(error).__name__
     place = re.search(r",? at line (\d+) column (\d+)", message)
     span = None

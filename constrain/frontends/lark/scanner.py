@@ -5,9 +5,9 @@ This is lark's `BasicLexer` as an automaton. Its terminals, in lark's order, are
 thread matches while preferred ones go on, the lexeme ends here only if none of those matches later;
 that is a *guard* on the text to come. So a lexer is a union of
 
-    words that reach this match · (what may follow the lexeme, but for texts that the guard forbids)
+    words that reach this match · (what may follow, but for texts that the guard forbids)
 
-    NAME: /[a-z]+/   "if"       words "if" · not [a-z]...        words [a-z]+ but "if" · not [a-z]...
+    NAME: /[a-z]+/   "if"      "if" · (... & ~[a-z]...) | ([a-z]+ but "if") · (... & ~[a-z]...)
 
 String terminals that a pattern of the same priority also matches are told apart afterwards, as
 lark does it (`UnlessCallback`): the pattern scans, and the text decides the type.
@@ -113,6 +113,21 @@ class Scanner:
                 todo += nodes[state].edges
         return root, nodes
 
+    def samples(self, count: int) -> list[str]:
+        """A few short texts, each of which ends a lexeme when nothing follows; shortest first."""
+        root, nodes = self.automaton(())
+        texts = {root: ""}
+        found = []
+        for state in _growing(texts):
+            if nodes[state].ends and texts[state]:
+                found.append(texts[state])
+                if len(found) == count:
+                    break
+            for target, mask in nodes[state].edges.items():
+                if target not in texts:
+                    texts[target] = texts[state] + self._machine.atoms.example(mask)
+        return found
+
     def _make(self, left: Left) -> Iterable[Lexeme]:
         root, nodes = self.automaton(left)
         sources: dict[_End, list[_State]] = {}
@@ -197,6 +212,15 @@ class Scanner:
                 if literal in matched:
                     return literal
         return name
+
+
+def _growing(texts: Mapping[_State, str]) -> Iterable[_State]:
+    """The states of a mapping, those too that are added on the way."""
+    at = 0
+    while at < len(texts):
+        states = list(texts)
+        yield from states[at:]
+        at = len(states)
 
 
 def _unless(

@@ -143,12 +143,10 @@ class Lalr:
         )
 
     def _push(self, stack: Stack, state: int, symbol: str) -> Stack | None:
-        viable: int | None = 0
-        if self._viable is not None:
-            viable = self._viable.goto(stack.viable, symbol)
-            if viable is None:
-                return None
-        return self._pool.push(stack, state, viable)
+        if self._viable is None:
+            return self._pool.push(stack, state)
+        viable = self._viable.goto(stack.viable, symbol)
+        return None if viable is None else self._pool.push(stack, state, viable)
 
 
 class General:

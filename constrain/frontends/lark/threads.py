@@ -33,7 +33,7 @@ from constrain.limits import Limits
 __all__ = ["NO_DEMANDS", "Demand", "Left", "Machine", "Thread"]
 
 Left = tuple[int, ...]
-"""The last code points, each as the atoms that no lookbehind tells from it; fewer at the start of a text."""
+"""The last code points, each as all that no lookbehind tells from it; fewer at the start."""
 
 
 class Demand(NamedTuple):
