@@ -129,8 +129,8 @@ def _ipv6() -> str:
     last = f"(?:{group}:{group}|{_IPV4})"
     forms = [f"(?:{group}:){{6}}{last}"]
     for after in range(5, -1, -1):
-        # At most 5 - after groups, and one more, stand before the double colon.
-        before = f"(?:(?:{group}:){{0,{5 - after}}}{group})?" if after < 5 else ""
+        # At most 4 - after groups, and one more, stand before the double colon.
+        before = f"(?:(?:{group}:){{0,{4 - after}}}{group})?" if after < 5 else ""
         forms.append(f"{before}::(?:{group}:){{{after}}}{last}")
     forms.append(f"(?:(?:{group}:){{0,5}}{group})?::{group}")
     forms.append(f"(?:(?:{group}:){{0,6}}{group})?::")

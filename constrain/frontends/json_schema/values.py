@@ -39,7 +39,7 @@ class ArrayValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectValue:
-    """An object, its members sorted by key."""
+    """An object, its members in the order in which they were first written."""
 
     members: tuple[tuple[str, Frozen], ...]
 
@@ -95,5 +95,5 @@ class Values:
         if isinstance(value, list):
             items = tuple(parts)
             return self._kept.setdefault(("array", items), ArrayValue(items))
-        members = tuple(sorted(zip(value, parts, strict=True), key=lambda member: member[0]))
-        return self._kept.setdefault(("object", members), ObjectValue(members))
+        members = tuple(zip(value, parts, strict=True))
+        return self._kept.setdefault(("object", frozenset(members)), ObjectValue(members))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import itertools
 import json
 import random
@@ -179,3 +180,20 @@ def test_formats(name: str) -> None:
     good, bad = FORMAT_CASES[name]
     assert [t for t in good if not sets.matches(language, t)] == []
     assert [t for t in bad if sets.matches(language, t)] == []
+
+
+def test_every_number_of_groups_of_an_ipv6_address() -> None:
+    """As `ipaddress` says: a double colon stands for one group of zeros or more, never for none."""
+    language = format_language("ipv6")
+    assert language is not None
+    sets = StringSets(DEFAULT_LIMITS)
+    for before, after, ipv4 in itertools.product(range(10), range(-1, 10), (False, True)):
+        head = ":".join("1" * before)
+        tail = [*("2" * max(after, 0)), *(["1.2.3.4"] if ipv4 else [])]
+        text = ":".join([*"1" * before, *tail]) if after < 0 else f"{head}::{':'.join(tail)}"
+        try:
+            ipaddress.IPv6Address(text)
+            valid = True
+        except ValueError:
+            valid = False
+        assert sets.matches(language, text) == valid, text
