@@ -324,6 +324,39 @@ class Grammar:
         return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
 
     @classmethod
+    def from_structural_tag(
+        cls,
+        tag: dict[str, Any] | str,
+        *,
+        style: str | JSONStyle = "canonical",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """The texts of a structural tag, the JSON that xgrammar reads and vLLM passes on.
+
+        Free text inside a tag ends at the first end of that tag; free text with triggers turns into
+        a tag at the first trigger, wherever it stands in the tokens. Markers such as `<tool_call>`
+        are matched as text and as the special tokens of their names.
+
+        Args:
+            tag: As Python data or JSON text: `{"type": "structural_tag", "format": {...}}`, the
+                older `{"structures": [...], "triggers": [...]}`, or one format by itself.
+            style: How the JSON of schemas inside is written, as of `from_json_schema`.
+            limits: Budgets.
+
+        Raises:
+            GrammarError: It is no structural tag; the message has a JSON pointer.
+            UnsupportedFeatureError: A type or field is not known, or cannot be honoured exactly.
+            UnsatisfiableError: No text fits.
+            LimitExceededError: It is larger than the limits allow.
+        """
+        from constrain.frontends.tags import from_structural_tag
+
+        _check_limits(limits)
+        term = from_structural_tag(tag, style=style, limits=limits)
+        shown = tag if isinstance(tag, str) else repr(tag)
+        return cls(term, f"Grammar.from_structural_tag({_shorten(shown)})", limits=limits)
+
+    @classmethod
     def text(cls, text: str | bytes) -> Grammar:
         """Exactly this text."""
         data = text.encode() if isinstance(text, str) else _as_bytes(text)

@@ -56,6 +56,7 @@ def free_text(
     *,
     may_end: bool,
     excludes: Iterable[str] = (),
+    stops: Iterable[str] = (),
     name: str = "free text",
 ) -> Term:
     """Any text until a trigger, then what follows that trigger.
@@ -66,6 +67,7 @@ def free_text(
         may_end: The text may also end before any trigger.
         excludes: Texts that may not appear before a trigger. Where one ends together with a
             trigger, the trigger wins.
+        stops: Names of special tokens that are no part of free text.
         name: Of the rules.
 
     Raises:
@@ -74,7 +76,7 @@ def free_text(
 
     Cost: O(total length of the triggers); a state then costs as much as bytes go on from there.
     """
-    made = _FreeText(list(triggers), may_end, list(excludes), name)
+    made = _FreeText(list(triggers), may_end, list(excludes), frozenset(stops), name)
     if not may_end and not made.can_trigger():
         raise UnsatisfiableError(
             f"{name} can never end: none of its triggers can appear",
@@ -115,7 +117,12 @@ class _FreeText:
     """The tree of the triggers, and a rule for each state."""
 
     def __init__(
-        self, triggers: list[Trigger], may_end: bool, excludes: list[str], name: str
+        self,
+        triggers: list[Trigger],
+        may_end: bool,
+        excludes: list[str],
+        stops: frozenset[str],
+        name: str,
     ) -> None:
         self._triggers = triggers
         self._may_end = may_end
@@ -129,7 +136,9 @@ class _FreeText:
             self._ends[self._insert(text)].append(i)
         for text in excludes:
             self._excluded[self._insert(text)] = True
-        self._names = sorted({s for edges in self._specials for s in edges})
+        named = {s for edges in self._specials for s in edges}
+        self._names = sorted(named - stops)
+        self._no_others = sorted(named | stops)
         self._follows: dict[int, Term] = {}
 
     def _insert(self, text: str) -> int:
@@ -194,7 +203,7 @@ class _FreeText:
         for special in self._names:
             by_name.setdefault(self._jump(state, special), []).append(special)
         parts += [cat(special_token(*s), self._reach(target)) for target, s in by_name.items()]
-        parts.append(cat(special_token(*self._names, others=True), self._reach(_START)))
+        parts.append(cat(special_token(*self._no_others, others=True), self._reach(_START)))
         return alt([EPS, *parts] if self._may_end else parts)
 
     def _reach(self, state: _State) -> Term:
