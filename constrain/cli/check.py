@@ -18,6 +18,7 @@ from constrain.cli.sources import (
     DialectOption,
     FormatOption,
     Formats,
+    GbnfOption,
     RegexOption,
     SchemaOption,
     Style,
@@ -84,6 +85,7 @@ def check(
     ] = None,
     schema: SchemaOption = None,
     regex: RegexOption = None,
+    gbnf: GbnfOption = None,
     style: Annotated[Style, typer.Option(help="Which spellings of JSON count.")] = Style.ANY,
     dialect: DialectOption = None,
     formats: FormatOption = Formats.ASSERT,
@@ -93,18 +95,18 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """Check a JSON Schema, or texts against a JSON Schema or a regex.
+    """Check a JSON Schema or grammar, or texts against one or against a regex.
 
     Without texts it says what is done with each keyword of the schema. With texts the exit code is
     0 if all are accepted, 1 if not.
     """
     files = files or []
     with errors_as_json(as_json):
-        if schema == "-" and "-" in files:
+        if "-" in (schema, gbnf) and "-" in files:
             raise typer.BadParameter("standard input can be the schema or a text, not both")
-        if not files and schema is None:
+        if not files and schema is None and gbnf is None:
             raise typer.BadParameter("give a FILE to check, or --schema FILE to look at alone")
-        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported)
+        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported, gbnf=gbnf)
     verdicts = []
     if not files and not as_json:
         show_report(output(), grammar)

@@ -1,4 +1,4 @@
-"""`constrain explain`: what became of a schema or pattern, and what compiling it costs."""
+"""`constrain explain`: what became of a schema, pattern or grammar, and what compiling it costs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 import constrain
 from constrain.cli.console import errors_as_json, output, write_json
 from constrain.cli.report import report_as_json, show_report
-from constrain.cli.sources import RegexOption, SchemaOption, Style, read_grammar
+from constrain.cli.sources import GbnfOption, RegexOption, SchemaOption, Style, read_grammar
 
 __all__ = ["explain"]
 
@@ -19,6 +19,7 @@ __all__ = ["explain"]
 def explain(
     schema: SchemaOption = None,
     regex: RegexOption = None,
+    gbnf: GbnfOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
@@ -27,7 +28,7 @@ def explain(
     It is compiled for a vocabulary of the 256 bytes, so no model is needed.
     """
     with errors_as_json(as_json):
-        grammar = read_grammar(schema, regex, style)
+        grammar = read_grammar(schema, regex, style, gbnf=gbnf)
     vocab = constrain.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
     constrain.warmup()
     started = time.perf_counter()

@@ -15,6 +15,7 @@ from constrain.cli.sources import (
     DialectOption,
     FormatOption,
     Formats,
+    GbnfOption,
     RegexOption,
     SchemaOption,
     Style,
@@ -31,6 +32,7 @@ def generate(
     prompt: Annotated[str, typer.Option(metavar="TEXT", help="What to ask the model.")],
     schema: SchemaOption = None,
     regex: RegexOption = None,
+    gbnf: GbnfOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
     dialect: DialectOption = None,
     formats: FormatOption = Formats.ASSERT,
@@ -52,9 +54,9 @@ def generate(
         bool, typer.Option("--json", help="Print a JSON object with figures.")
     ] = False,
 ) -> None:
-    """Let a model write text that fits a JSON Schema or a regex; exit code 1 if it was cut."""
+    """Let a model write text that fits a schema, regex or grammar; exit code 1 if it was cut."""
     with errors_as_json(as_json):
-        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported)
+        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported, gbnf=gbnf)
         say_relaxed(grammar)
         params = constrain.SamplingParams(
             temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed

@@ -1,8 +1,10 @@
-"""What several commands take: a grammar as `--schema FILE` or `--regex PATTERN`."""
+"""What several commands take: a grammar as `--schema FILE`, `--regex PATTERN` or `--gbnf FILE`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +20,7 @@ __all__ = [
     "DialectOption",
     "FormatOption",
     "Formats",
+    "GbnfOption",
     "RegexOption",
     "SchemaOption",
     "Style",
@@ -71,6 +74,10 @@ RegexOption = Annotated[
     str | None,
     typer.Option("--regex", metavar="PATTERN", help="A regular expression (Python syntax)."),
 ]
+GbnfOption = Annotated[
+    str | None,
+    typer.Option("--gbnf", metavar="FILE", help="A grammar in llama.cpp's GBNF; - is stdin."),
+]
 DialectOption = Annotated[
     Dialect | None,
     typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),
@@ -91,24 +98,27 @@ def read_grammar(
     dialect: Dialect | None = None,
     formats: Formats = Formats.ASSERT,
     on_unsupported: Unsupported = Unsupported.REFUSE,
+    *,
+    gbnf: str | None = None,
 ) -> constrain.Grammar:
     """Make the grammar that the options name, after kernels that no cache holds are compiled.
 
     Raises:
-        typer.BadParameter: Neither or both are given, or the file cannot be read.
-        GrammarError: The schema or pattern is wrong; its note is the name of the file.
+        typer.BadParameter: None or several are given, or the file cannot be read.
+        GrammarError: The schema, pattern or grammar is wrong; its note is the name of the file.
     """
-    if (schema is None) == (regex is None):
-        raise typer.BadParameter("give one of --schema FILE and --regex PATTERN")
+    if [schema, regex, gbnf].count(None) != 2:
+        raise typer.BadParameter("give one of --schema FILE, --regex PATTERN and --gbnf FILE")
     compile_kernels()
     if regex is not None:
         return constrain.Grammar.from_regex(regex)
+    if gbnf is not None:
+        text = _read_text("grammar", gbnf)
+        with _naming(gbnf):
+            return constrain.Grammar.from_gbnf(text)
     assert schema is not None
-    try:
-        text = read_bytes(schema).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"cannot read the schema {schema}: {error}") from error
-    try:
+    text = _read_text("schema", schema)
+    with _naming(schema):
         return constrain.Grammar.from_json_schema(
             text,
             style=style.value,
@@ -116,9 +126,23 @@ def read_grammar(
             format=formats.value,
             on_unsupported=on_unsupported.value,
         )
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Note the name of the file on an error, which knows only the place in it."""
+    try:
+        yield
     except ConstrainError as error:
-        error.add_note(schema)  # which file; the error itself knows only the place in it
+        error.add_note(name)
         raise
+
+
+def _read_text(what: str, name: str) -> str:
+    try:
+        return read_bytes(name).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"cannot read the {what} {name}: {error}") from error
 
 
 def read_bytes(name: str) -> bytes:

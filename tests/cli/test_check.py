@@ -269,8 +269,10 @@ def test_a_schema_that_cannot_be_read_is_json_for_a_program(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["good.json"], "give one of --schema FILE and --regex PATTERN"),
+        (["good.json"], "give one of --schema FILE, --regex PATTERN and --gbnf FILE"),
         (["--schema", "schema.json", "--regex", "a", "good.json"], "give one of"),
+        (["--gbnf", "none.gbnf"], "cannot read the grammar none.gbnf"),
+        (["--gbnf", "broken.json"], "grammar syntax error"),
         (["--schema", "none.json", "good.json"], "cannot read the schema none.json"),
         (["--schema", "-", "-"], "not both"),
         (["--regex", "a"], "give a FILE to check"),
@@ -296,6 +298,16 @@ def test_a_wrong_question_is_exit_code_2_with_one_message(
     assert printed.out == ""
     assert message in printed.err
     assert "Traceback" not in printed.err
+
+
+def test_texts_against_a_grammar_in_gbnf(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sum.gbnf").write_text('root ::= root "+" [0-9] | [0-9]')
+    Path("good.txt").write_text("1+2+3")
+    Path("bad.txt").write_text("1+2+")
+    assert run(["check", "--gbnf", "sum.gbnf"]) == 0
+    assert run(["check", "--gbnf", "sum.gbnf", "good.txt"]) == 0
+    assert run(["check", "--gbnf", "sum.gbnf", "bad.txt"]) == 1
+    assert "'0' to '9'" in capsys.readouterr().out
 
 
 def test_a_schema_may_come_from_standard_input(
