@@ -118,6 +118,7 @@ class LeftRecursion:
         self._component = component
         self._limits = limits
         self._tail_forms: dict[int, _Form] = {}
+        self._opened: set[int] = set()
         self._rules: dict[tuple[int, int], Rule] = {}
         symbols = {
             graph.root(n): None
@@ -319,18 +320,23 @@ class LeftRecursion:
             n = todo[-1]
             if n not in self._tail_forms:
                 missing = [s for s in self._lasts(n) if s not in self._tail_forms]
-                if missing:
-                    todo += missing
+                fresh = [s for s in missing if s not in self._opened]
+                if fresh:
+                    self._opened.update(fresh)
+                    todo += fresh
                     continue
-                self._tail_forms[n] = self._make_tail_form(n)
+                # What is still missing has this node at its end: there it stays as it is.
+                self._tail_forms[n] = self._alone(n) if missing else self._make_tail_form(n)
             todo.pop()
         return self._tail_forms[root]
 
     def _lasts(self, n: int) -> list[int]:
-        """The parts of a node that may be the end of it."""
+        """The parts of a node that may be the end of it, and what a symbol stands for."""
         graph, node, successors = self._graph, self._graph.nodes[n], self._graph.successors[n]
         if self._pivot is None or not graph.proper[n]:
             return []
+        if isinstance(node, Symbol):
+            return [] if successors[0] == self._pivot else successors
         if isinstance(node, Choice):
             return successors
         if isinstance(node, Sequence):
@@ -339,6 +345,10 @@ class LeftRecursion:
                 last -= 1
             return successors[last:]
         return successors if isinstance(node, Repetition) and node.hi == 1 else []
+
+    def _alone(self, n: int) -> _Form:
+        """A node as it is, whatever its strings end with."""
+        return _Form(self._terms.proper(n), EMPTY, bool(self._graph.nullable[n]))
 
     def _make_tail_form(self, n: int) -> _Form:
         graph, node, successors = self._graph, self._graph.nodes[n], self._graph.successors[n]
@@ -354,4 +364,4 @@ class LeftRecursion:
                     form = self._tail_forms[s] if form.is_end else self._before(s, form)
             if form.tails is not EMPTY:
                 return _Form(form.plain, form.tails, nullable)
-        return _Form(self._terms.proper(n), EMPTY, nullable)
+        return self._alone(n)

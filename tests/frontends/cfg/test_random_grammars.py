@@ -16,7 +16,7 @@ from tests.frontends.cfg.grammars import (
 from tests.reference.cfg_recogniser import Sentences
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(grammars())
 def test_every_short_string_has_the_verdict_of_the_grammar(productions):
     if Sentences(productions, 0).productive["s"]:
@@ -26,19 +26,19 @@ def test_every_short_string_has_the_verdict_of_the_grammar(productions):
             lowered(productions)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(grammars_that_lead_back(("s",)))
 def test_a_symbol_that_begins_with_itself(productions):
     check(productions, longest=6)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(grammars_that_lead_back(("s", "t")))
 def test_symbols_that_begin_with_each_other(productions):
     check(productions, longest=6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(grammars_that_lead_back(NAMES))
 def test_many_symbols_that_begin_with_each_other(productions):
     check(productions, longest=5)

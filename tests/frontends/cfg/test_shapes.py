@@ -89,6 +89,12 @@ EXPRESSIONS = {
         "s": either(sym("t"), C),
         "t": either(seq(sym("s"), A, sym("s")), seq(B, sym("s"))),
     },
+    "through names at both ends": {
+        "s": either(sym("t"), sym("u"), C),
+        "t": seq(sym("s"), A, sym("v")),
+        "u": either(seq(B, sym("s")), seq(A, sym("u"))),
+        "v": sym("s"),
+    },
     "in a group": {"s": either(seq(sym("s"), either(seq(A, maybe(sym("s"))), seq(B, C))), C)},
     "pairs": {"s": either(seq(sym("s"), sym("s")), C, A)},
     "right": {"s": either(seq(C, A, sym("s")), C)},
