@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from constrain.frontends.json_schema import JSONStyle, KeywordUse
+    from constrain.frontends.tags import ToolFormat
 
 __all__ = ["Grammar", "Rejection"]
 
@@ -357,6 +358,49 @@ class Grammar:
         return cls(term, f"Grammar.from_structural_tag({_shorten(shown)})", limits=limits)
 
     @classmethod
+    def from_tools(
+        cls,
+        tools: Sequence[dict[str, Any]],
+        tool_choice: str | dict[str, Any] | None = "auto",
+        *,
+        format: str | ToolFormat,
+        parallel: bool = True,
+        style: str | JSONStyle = "canonical",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Grammar:
+        """What a model may write that may call tools: text, calls, or text and then calls.
+
+        Args:
+            tools: As in a request to OpenAI's chat API, each `{"type": "function", "function":
+                {"name", "parameters"}}`, or the inner object alone. One without `parameters` is
+                called with `{}`.
+            tool_choice: "auto" or None: text, calls, or both. "required": calls. "none": text in
+                which no call begins. `{"type": "function", "function": {"name": ...}}`: calls of
+                this one.
+            format: "hermes" (Qwen too), "llama3", "mistral", "mistral-v3", "deepseek",
+                "deepseek-v3.1", "harmony" (GPT-OSS), "gemma", or a
+                `constrain.frontends.tags.ToolFormat`. "llama3", "gemma" and "harmony" have one
+                call in a turn.
+            parallel: More than one call.
+            style: How the arguments are written, as of `from_json_schema`.
+            limits: Budgets.
+
+        Raises:
+            GrammarError: Something is not of this form; the message has a JSON pointer.
+            UnsupportedFeatureError: A tool, format or schema cannot be honoured exactly.
+            UnsatisfiableError: No arguments satisfy the schema of a tool.
+            LimitExceededError: They are larger than the limits allow.
+        """
+        from constrain.frontends.tags import from_tools
+
+        _check_limits(limits)
+        term = from_tools(
+            tools, tool_choice, format=format, parallel=parallel, style=style, limits=limits
+        )
+        shown = f"{_shorten(repr(tools))}, {tool_choice!r}, format={format!r}"
+        return cls(term, f"Grammar.from_tools({shown})", limits=limits)
+
+    @classmethod
     def text(cls, text: str | bytes) -> Grammar:
         """Exactly this text."""
         data = text.encode() if isinstance(text, str) else _as_bytes(text)
@@ -466,6 +510,24 @@ class Grammar:
             f"{self!r}.repeat({bounds}, separator={separator!r})",
             limits=self._limits,
         )
+
+    def with_reasoning(self, end: str = "</think>", *, begin: str | None = None) -> Grammar:
+        """Free text until a marker, then this.
+
+        Args:
+            end: The reasoning goes on to its first occurrence, as text, as a special token, or
+                spelled by several tokens. What follows it is this, at once.
+            begin: What the reasoning begins with, such as "<think>"; None if the prompt ends with
+                it.
+
+        Raises:
+            GrammarError: A marker is no text, or empty.
+        """
+        from constrain.frontends.tags import with_reasoning
+
+        term = with_reasoning(self.term, end=end, begin=begin)
+        shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
+        return Grammar(term, f"{self!r}.with_reasoning({shown})", limits=self._limits)
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)

@@ -1,8 +1,9 @@
 """Tags: structure inside free text, such as tool calls and reasoning.
 
-In: a structural tag, as JSON. Out: a term. Decided here: where free text ends, what each format
-means, and which texts may also be special tokens. Not decided here: schemas, expressions and
-grammars inside tags (`json_schema`, `regex`, `gbnf`), and which special tokens a vocabulary has
+In: a structural tag as JSON, tools as in a request, or a grammar that reasoning comes before. Out:
+a term. Decided here: where free text ends, what each format means, how model families write calls,
+and which texts may also be special tokens. Not decided here: schemas, expressions and grammars
+inside tags (`json_schema`, `regex`, `gbnf`), and which special tokens a vocabulary has
 (`automaton`).
 
     >>> tag = {"begin": "<think>", "content": {"type": "any_text"}, "end": "</think>"}
@@ -11,11 +12,15 @@ grammars inside tags (`json_schema`, `regex`, `gbnf`), and which special tokens 
     False
 
 Read in this order: `markers` (texts that may be special tokens), `free_text` (until a trigger),
-`fields` (JSON objects read), `formats` (each type of format), `structural_tag` (the whole).
+`reasoning`, `fields` (JSON objects read), `formats` (each type of format), `structural_tag` (the
+whole), `tool_formats` (a table), `tools`.
 """
 
 from __future__ import annotations
 
+from constrain.frontends.tags.reasoning import with_reasoning
 from constrain.frontends.tags.structural_tag import from_structural_tag
+from constrain.frontends.tags.tool_formats import TOOL_FORMATS, ToolFormat
+from constrain.frontends.tags.tools import from_tools
 
-__all__ = ["from_structural_tag"]
+__all__ = ["TOOL_FORMATS", "ToolFormat", "from_structural_tag", "from_tools", "with_reasoning"]

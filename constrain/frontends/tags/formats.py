@@ -30,8 +30,8 @@ from constrain.frontends.json_schema import JSONStyle, from_json_schema
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.regex import from_regex
 from constrain.frontends.tags.fields import Fields, check, placed
-from constrain.frontends.tags.free_text import Trigger, free_text
-from constrain.frontends.tags.markers import marker, special_parts
+from constrain.frontends.tags.free_text import Trigger, free_text, triggers_of
+from constrain.frontends.tags.markers import marker
 from constrain.limits import Limits
 
 __all__ = ["Options", "Tag", "lower_format", "lower_schema", "lower_tag_list"]
@@ -361,7 +361,7 @@ def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None) -> Term:
             )
         used.update(found)
         whole.append(cat(tag.term, last))
-        after += _starts(tag.text, found, cat(tag.rest, last), again=not stop)
+        after += triggers_of(tag.text, found, cat(tag.rest, last), again=not stop)
     for i, trigger in enumerate(triggers):
         if trigger not in used:
             raise GrammarError(
@@ -372,20 +372,6 @@ def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None) -> Term:
     if not stop:
         return cat(alt(whole), _until(after, fields, end))
     return cat(alt(whole), EPS if end is None or end.token is None else end.term)
-
-
-def _starts(begin: str, triggers: list[str], rest: Term, *, again: bool) -> list[Trigger]:
-    """Where free text turns into a tag: at a trigger, or at a special token that goes past it."""
-
-    def follow(at: int) -> Callable[[Term], Term]:
-        tail = cat(marker(begin, at), rest)
-        return (lambda text: cat(tail, text)) if again else (lambda text: tail)
-
-    stops = {len(trigger) for trigger in triggers}
-    for first, stop in special_parts(begin):
-        if any([first < len(trigger) < stop for trigger in triggers]):
-            stops.add(stop)
-    return [(begin[:at], follow(at)) for at in sorted(stops)]
 
 
 def _dispatch(fields: Fields, end: End | None, options: Options) -> Lowering:

@@ -36,9 +36,9 @@ from constrain.algebra.terms import (
     star,
 )
 from constrain.errors import UnsatisfiableError
-from constrain.frontends.tags.markers import special_parts
+from constrain.frontends.tags.markers import marker, special_parts
 
-__all__ = ["ANY_TEXT", "Trigger", "free_text", "text_that_does_not_begin"]
+__all__ = ["ANY_TEXT", "Trigger", "free_text", "text_that_does_not_begin", "triggers_of"]
 
 Trigger = tuple[str, Callable[[Term], Term]]
 """A text that is not empty, and what follows it; the function is given the free text itself."""
@@ -83,6 +83,31 @@ def free_text(
             hint="a trigger that holds another trigger, or what is excluded, is never complete",
         )
     return made.rule(_START)
+
+
+def triggers_of(begin: str, triggers: Iterable[str], rest: Term, *, again: bool) -> list[Trigger]:
+    """Where free text turns into what begins with `begin`, a text that some triggers begin.
+
+    That is at a trigger, or at a special token in `begin` that goes past the end of one.
+
+    Args:
+        begin: The text.
+        triggers: Beginnings of it.
+        rest: What follows it.
+        again: After the rest the text is free again.
+    """
+
+    def follow(at: int) -> Callable[[Term], Term]:
+        tail = cat(marker(begin, at), rest)
+        return (lambda text: cat(tail, text)) if again else (lambda text: tail)
+
+    lengths = {len(trigger) for trigger in triggers}
+    past = {
+        stop
+        for first, stop in special_parts(begin)
+        if any([first < length < stop for length in lengths])
+    }
+    return [(begin[:at], follow(at)) for at in sorted(lengths | past)]
 
 
 def text_that_does_not_begin(opening: str) -> Term:

@@ -1,0 +1,191 @@
+"""Tools and the choice among them, as in a request to OpenAI's chat API, to a term.
+
+A turn is text, then calls, or one of them alone: `tool_choice` says which.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from constrain.algebra.terms import EPS, Term, alt, cat, optional, star
+from constrain.algebra.tries import trie
+from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
+from constrain.frontends.json_schema import JSONStyle, from_json_schema
+from constrain.frontends.json_schema.read import JSON, read_schema
+from constrain.frontends.json_schema.style import resolve_style
+from constrain.frontends.tags.fields import Fields, placed
+from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin, triggers_of
+from constrain.frontends.tags.markers import marker
+from constrain.frontends.tags.tool_formats import ToolFormat, resolve_tool_format
+from constrain.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["from_tools"]
+
+_NO_PARAMETERS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
+_BARE_NAME: Final = re.compile(r"[\w.:/-]+")
+
+
+class _Tool(NamedTuple):
+    name: str
+    parameters: JSON
+    pointer: str
+    """Of `parameters`, or of the tool if it has none."""
+
+
+def from_tools(
+    tools: Sequence[dict[str, Any]],
+    tool_choice: str | dict[str, Any] | None = "auto",
+    *,
+    format: str | ToolFormat,
+    parallel: bool = True,
+    style: str | JSONStyle = "canonical",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Term:
+    """What a model may write when it has some tools.
+
+    Args:
+        tools: Each `{"type": "function", "function": {"name", "parameters"}}`, or the inner object
+            alone. Without `parameters` a tool takes none: its arguments are `{}`.
+        tool_choice: "auto" or None: text, calls, or text and then calls. "required": calls.
+            "none": text without calls. `{"type": "function", "function": {"name": ...}}`: calls of
+            this tool.
+        format: How calls are written, see `tool_formats`.
+        parallel: More than one call, where the format has a way to write them.
+        style: How arguments are written, see `json_schema.style`.
+        limits: Budgets.
+
+    Raises:
+        GrammarError: Something is not of this form; the error has a JSON pointer into
+            `{"tools": ..., "tool_choice": ...}`.
+        UnsupportedFeatureError: A tool or a format is of a kind that is not honoured, or a schema
+            has something that is not.
+        UnsatisfiableError: No arguments satisfy the schema of a tool.
+        LimitExceededError: They are larger than the limits allow.
+    """
+    how = resolve_tool_format(format)
+    written = resolve_style(style)
+    request = _read(tools, tool_choice, limits)
+    known = _tools(request["tools"])
+    mode, offered = _choose(request["tool_choice"], known)
+    if not offered:
+        return _text_alone(how)
+    entries = [(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered]
+    calls = _after_opening(trie(entries), how, parallel=parallel)
+    if mode == "required" and not how.always_text:
+        return cat(marker(how.opening), calls)
+    if how.whole_message:
+        return alt((cat(marker(how.opening), calls), _text_alone(how)))
+    triggers = triggers_of(how.opening, [how.first_trigger], calls, again=False)
+    return free_text(triggers, may_end=mode == "auto", excludes=how.never, name="text")
+
+
+def _text_alone(how: ToolFormat) -> Term:
+    if how.whole_message:
+        return text_that_does_not_begin(how.opening)
+    return free_text((), may_end=True, excludes=(how.first_trigger, *how.never), name="text")
+
+
+def _after_opening(names: Term, how: ToolFormat, *, parallel: bool) -> Term:
+    """The rest of the calls once all that stands before the first name is there."""
+    more: Term = EPS
+    if parallel and how.between is not None:
+        before = how.call_parts[0]
+        more = star(cat(marker(how.between), marker(before), names))
+    stop = optional(marker(how.stop)) if how.stop else EPS
+    return cat(names, more, marker(how.end), stop)
+
+
+def _spell(tool: _Tool, how: ToolFormat) -> bytes:
+    if how.json_name:
+        return json.dumps(tool.name, ensure_ascii=False).encode()
+    if not _BARE_NAME.fullmatch(tool.name):
+        raise UnsupportedFeatureError(
+            f"the tool name {tool.name!r} in a format that writes it bare",
+            pointer=tool.pointer,
+            hint="such a name has letters, digits, '_', '-', '.', ':' and '/'",
+        )
+    return tool.name.encode()
+
+
+def _after_name(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
+    _, between, after = how.call_parts
+    schema = tool.parameters
+    if "type" not in schema and "$ref" not in schema:
+        schema = {"type": "object", **schema}  # arguments are an object, said or not
+    with placed(tool.pointer):
+        arguments = from_json_schema(schema, style=style, limits=limits).term
+    return cat(marker(between), arguments, marker(after))
+
+
+# Reading
+
+
+def _read(tools: object, tool_choice: object, limits: Limits) -> JSON:
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
+        raise GrammarError(f"tools is a list of dicts, not {type(tools).__name__}")
+    try:
+        return read_schema({"tools": list(tools), "tool_choice": tool_choice}, limits)
+    except SchemaError as error:
+        raise GrammarError(error.reason, pointer=error.pointer, hint=error.hint) from None
+
+
+def _tools(values: list[JSON]) -> dict[str, _Tool]:
+    known: dict[str, _Tool] = {}
+    for i, value in enumerate(values):
+        fields = Fields(value, f"#/tools/{i}", "a tool")
+        kind = fields.get("type", str, "function")
+        if kind != "function":
+            raise UnsupportedFeatureError(
+                f"a tool of type {kind!r}",
+                pointer=fields.at("type"),
+                hint="only functions have a schema that says what a call looks like",
+            )
+        if "function" in fields:
+            fields = Fields(fields.get("function", dict), fields.at("function"), "a function")
+        name = fields.get("name", str)
+        if not name or name in known:
+            reason = "has no name" if not name else f"has the name of another, {name!r}"
+            raise GrammarError(f"{fields.what} {reason}", pointer=fields.at("name"))
+        if "parameters" in fields:
+            known[name] = _Tool(name, fields.get("parameters", dict), fields.at("parameters"))
+        else:
+            known[name] = _Tool(name, _NO_PARAMETERS, fields.pointer)
+    return known
+
+
+def _choose(choice: JSON, known: dict[str, _Tool]) -> tuple[str, list[_Tool]]:
+    """The mode, "auto", "required" or "none", and the tools that may be called."""
+    at = "#/tool_choice"
+    if choice is None:
+        choice = "auto"
+    if isinstance(choice, str):
+        if choice not in ("auto", "required", "none"):
+            raise GrammarError(
+                f"tool_choice is 'auto', 'required', 'none' or names a function, not {choice!r}",
+                pointer=at,
+                hint='{"type": "function", "function": {"name": ...}} names one',
+            )
+        if choice == "required" and not known:
+            raise GrammarError("a call is required, and there are no tools", pointer=at)
+        return choice, [] if choice == "none" else list(known.values())
+    fields = Fields(choice, at, "tool_choice")
+    kind = fields.get("type", str)
+    if kind != "function":
+        raise UnsupportedFeatureError(
+            f"tool_choice of type {kind!r}",
+            pointer=fields.at("type"),
+            hint="pass the tools that are allowed, and 'auto' or 'required'",
+        )
+    if "function" in fields:
+        fields = Fields(fields.get("function", dict), fields.at("function"), "a function")
+    name = fields.get("name", str)
+    if name not in known:
+        raise GrammarError(
+            f"there is no tool {name!r}",
+            pointer=fields.at("name"),
+            hint=f"the tools are {', '.join(map(repr, list(known)[:8])) or 'none'}",
+        )
+    return "required", [known[name]]
