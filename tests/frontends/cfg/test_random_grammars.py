@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given, settings
 
 from constrain import UnsatisfiableError
+from constrain.frontends.cfg import left_recursion
 from tests.frontends.cfg.grammars import (
     NAMES,
     check,
@@ -42,3 +45,10 @@ def test_symbols_that_begin_with_each_other(productions):
 @given(grammars_that_lead_back(NAMES))
 def test_many_symbols_that_begin_with_each_other(productions):
     check(productions, longest=5)
+
+
+@settings(max_examples=60)
+@given(grammars_that_lead_back(("s", "t", "u")))
+def test_the_left_corner_transform_of_large_cycles(productions):
+    with patch.object(left_recursion, "_MANY_SYMBOLS", 0):
+        check(productions, longest=5)

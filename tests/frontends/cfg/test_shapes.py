@@ -95,6 +95,10 @@ EXPRESSIONS = {
         "u": either(seq(B, sym("s")), seq(A, sym("u"))),
         "v": sym("s"),
     },
+    "mutual and ambiguous": {
+        "s": either(seq(sym("s"), A, sym("s")), seq(sym("t"), B, sym("s")), C),
+        "t": either(seq(sym("t"), B, sym("t")), seq(sym("s"), C, sym("t")), A),
+    },
     "in a group": {"s": either(seq(sym("s"), either(seq(A, maybe(sym("s"))), seq(B, C))), C)},
     "pairs": {"s": either(seq(sym("s"), sym("s")), C, A)},
     "right": {"s": either(seq(C, A, sym("s")), C)},
@@ -178,6 +182,20 @@ def test_rules_that_double_stay_small():
     state = store.intern(lowered(productions | {"r60": A}, "r0"))
     assert store.advance(state, b"a" * 1000) != DEAD
     assert store.num_terms < 5000
+
+
+def test_a_ring_of_more_symbols_than_are_eliminated():
+    n = 40
+    ring = {
+        f"r{i}": either(
+            seq(sym(f"r{(i + 1) % n}"), A),
+            seq(sym(f"r{i * 7 % n}"), B if i % 3 else seq()),
+            seq(sym("n"), sym(f"r{(i + 5) % n}"), B),
+            A,
+        )
+        for i in range(n)
+    }
+    check(ring | {"n": maybe(B)}, longest=5, start="r0")
 
 
 def test_a_ring_of_many_symbols_costs_what_is_reached():
