@@ -354,7 +354,7 @@ class Grammar:
 
         _check_limits(limits)
         term = from_structural_tag(tag, style=style, limits=limits)
-        shown = tag if isinstance(tag, str) else repr(tag)
+        shown = tag if isinstance(tag, str) else reprlib.repr(tag)
         return cls(term, f"Grammar.from_structural_tag({_shorten(shown)})", limits=limits)
 
     @classmethod
@@ -397,7 +397,8 @@ class Grammar:
         term = from_tools(
             tools, tool_choice, format=format, parallel=parallel, style=style, limits=limits
         )
-        shown = f"{_shorten(repr(tools))}, {tool_choice!r}, format={format!r}"
+        names = [(tool.get("function") or tool)["name"] for tool in tools]
+        shown = f"{_shorten(repr(names))}, {tool_choice!r}, format={format!r}"
         return cls(term, f"Grammar.from_tools({shown})", limits=limits)
 
     @classmethod

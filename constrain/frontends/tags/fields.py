@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
@@ -115,5 +116,4 @@ def check(value: JSON, kind: _Kind, what: str, pointer: str) -> None:
 
 
 def _shown(value: JSON) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:50]}..."
+    return reprlib.repr(value)
