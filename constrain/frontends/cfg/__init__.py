@@ -9,8 +9,9 @@ front-ends build on this one), and what terminals are.
     >>> term.nullable
     True
 
-Read in this order: `expressions` (the intermediate form), `graph` (facts about a grammar), `lower`
-(its terms), `left_recursion` (symbols that begin with themselves).
+Read in this order: `expressions` (the intermediate form), `graph` (facts about a grammar),
+`lowering` (its terms); for symbols that begin with themselves `equations` (of a cycle),
+`elimination` and `left_corner` (two ways to solve them).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from constrain.frontends.cfg.expressions import (
     Terminal,
     parts_of,
 )
-from constrain.frontends.cfg.lower import lower
+from constrain.frontends.cfg.lowering import lower
 
 __all__ = [
     "Choice",

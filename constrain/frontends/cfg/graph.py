@@ -42,6 +42,7 @@ class Graph:
     Attributes:
         nodes: The expressions; a node is an index into it.
         successors: Of each node.
+        users: The nodes that a node is a successor of.
         productive: It has a sentence.
         nullable: The empty string is one.
         proper: A string that is not empty is one.
@@ -58,10 +59,10 @@ class Graph:
         self.successors: list[list[int]] = []
         self._index: dict[Expression, int] = {}
         self._read(productions, start, limits)
-        self._users: list[list[int]] = [[] for _ in self.nodes]
+        self.users: list[list[int]] = [[] for _ in self.nodes]
         for n, successors in enumerate(self.successors):
             for s in successors:
-                self._users[s].append(n)
+                self.users[s].append(n)
         self.productive = self._least(self._wait_to_be_productive)
         self.nullable = self._least(self._wait_to_be_nullable)
         self.proper = self._least(self._wait_to_be_proper)
@@ -110,7 +111,7 @@ class Graph:
         while todo:
             n = todo.pop()
             holds[n] = True
-            for user in self._users[n]:
+            for user in self.users[n]:
                 waiting[user] -= 1
                 if waiting[user] == 0:
                     todo.append(user)

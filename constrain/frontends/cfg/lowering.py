@@ -2,7 +2,8 @@
 
 No rule is nullable: a symbol stands for its strings that are not empty, and `X | EPS` is written
 where the empty string belongs to it. So no rule can hide behind a nullable one, and what is left
-recursive is exactly the cycles of *begins with* (`graph`), which `left_recursion` solves.
+recursive is exactly the cycles of *begins with* (`graph`), which `elimination` solves, or
+`left_corner` where they are large.
 
     list ::= list "," item | item       list = item ("," item)*
     gap  ::= blank?                     gap  = (blank | EPS)
@@ -29,6 +30,8 @@ from constrain.algebra.terms import (
     repeat,
 )
 from constrain.errors import UnsatisfiableError
+from constrain.frontends.cfg.elimination import Elimination
+from constrain.frontends.cfg.equations import Equations
 from constrain.frontends.cfg.expressions import (
     Choice,
     Productions,
@@ -38,13 +41,15 @@ from constrain.frontends.cfg.expressions import (
     Terminal,
 )
 from constrain.frontends.cfg.graph import Graph
-from constrain.frontends.cfg.left_recursion import LeftRecursion
+from constrain.frontends.cfg.left_corner import LeftCorner
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["lower"]
 
 _SMALL = 64
 """Nodes of a symbol, all that it uses included, up to which it takes the place of its name."""
+_MANY_SYMBOLS = 32
+"""Cycles of more symbols are not solved by elimination."""
 
 
 def lower(productions: Productions, start: str, *, limits: Limits = DEFAULT_LIMITS) -> Term:
@@ -81,7 +86,7 @@ class _Lowering:
         self._proper: dict[int, Term] = {}
         self._full: dict[int, Term] = {}
         self._rules: dict[int, Rule] = {}
-        self._solved: dict[int, LeftRecursion] = {}
+        self._solved: dict[int, Elimination | LeftCorner] = {}
         self._names = {
             graph.root(n): node.name
             for n, node in reversed(list(enumerate(graph.nodes)))
@@ -120,9 +125,21 @@ class _Lowering:
             return self.proper(root)
         solved = self._solved.get(component)
         if solved is None:
-            made = LeftRecursion(self, self.graph, component, self.limits)
-            solved = self._solved.setdefault(component, made)
+            solved = self._solved.setdefault(component, self._solve(component))
         return solved.body(root)
+
+    def _solve(self, component: int) -> Elimination | LeftCorner:
+        """Solve the left recursion of a cycle."""
+        graph = self.graph
+        inside = [graph.nodes[n] for n in graph.left_components[component]]
+        symbols = {graph.root(graph[node]) for node in inside if isinstance(node, Symbol)}
+        if len(symbols) > _MANY_SYMBOLS:
+            equations = Equations(self, graph, component, frozenset(), self.limits)
+            return LeftCorner(self, equations, sorted(symbols))
+        equations = Equations(self, graph, component, symbols, self.limits)
+        # Roots are numbered as they are found, so those nearer to the start come last.
+        order = sorted(symbols, key=lambda root: (len(graph.users[root]), -root))
+        return Elimination(self, equations, order)
 
     def _find_small(self) -> bytearray:
         """Which roots of productions take the place of their names."""

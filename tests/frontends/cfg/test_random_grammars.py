@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from constrain import UnsatisfiableError
-from constrain.frontends.cfg import left_recursion
+from constrain.frontends.cfg import lowering
 from tests.frontends.cfg.grammars import (
     NAMES,
     check,
@@ -50,5 +50,5 @@ def test_many_symbols_that_begin_with_each_other(productions):
 @settings(max_examples=60)
 @given(grammars_that_lead_back(("s", "t", "u")))
 def test_the_left_corner_transform_of_large_cycles(productions):
-    with patch.object(left_recursion, "_MANY_SYMBOLS", 0):
+    with patch.object(lowering, "_MANY_SYMBOLS", 0):
         check(productions, longest=5)
