@@ -6,5 +6,6 @@ which texts and tokens may come next (`algebra`, `automaton`).
 
 One folder each, none of which imports another unless it contains that language: `regex` (patterns),
 `json_schema` (whose `pattern` keyword is a regex), `pydantic` (whose types become JSON Schemas),
-`cfg` (context-free grammars, which others are written in), `gbnf` (grammars of llama.cpp).
+`cfg` (context-free grammars, which others are written in), `gbnf` (grammars of llama.cpp), `tags`
+(tool calls and other structure in free text, with schemas, patterns and grammars inside).
 """
