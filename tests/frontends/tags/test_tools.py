@@ -9,6 +9,8 @@ import re
 
 import jsonschema
 import pytest
+import tokenizers
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 import constrain
 from constrain import Grammar, GrammarError, UnsupportedFeatureError, Vocabulary
@@ -16,6 +18,7 @@ from constrain.frontends.tags import TOOL_FORMATS, ToolFormat
 from tests.conformance.test_walks import VOCAB, walk
 from tests.conftest import SHARED, requires_shared
 from tests.matcher.vocabularies import allowed_ids
+from tests.vocab.real_tokenizers import tokenizer_file
 
 WEATHER = {
     "type": "function",
@@ -294,3 +297,58 @@ def test_formats_that_are_refused():
         ToolFormat(call="call $NAME($ARGS)", trigger="tool")
     with pytest.raises(GrammarError, match="either calls or text"):
         ToolFormat(call="call $NAME($ARGS)", whole_message=True, always_text=True)
+
+
+# Real vocabularies, which have some of the marks as special tokens and some as text.
+
+REAL = [
+    ("qwen3", "<|im_end|>", "hermes"),
+    ("deepseek3", "<｜end▁of▁sentence｜>", "deepseek"),
+    ("deepseek3", "<｜end▁of▁sentence｜>", "deepseek-v3.1"),
+    ("gemma3", "<end_of_turn>", "gemma"),
+]
+
+
+@requires_shared
+@pytest.mark.parametrize(("tokenizer", "end", "name"), REAL)
+def test_calls_as_real_tokenizers_spell_them(tokenizer, end, name):
+    read = tokenizers.Tokenizer.from_file(str(tokenizer_file(tokenizer)))
+    vocab = Vocabulary.from_tokenizers(read, eos_token_ids=[read.token_to_id(end)])
+    compiled = constrain.compile(Grammar.from_tools([WEATHER, PING], format=name), vocab)
+    text = "" if TOOL_FORMATS[name].whole_message else "I look it up, <tool or not. "
+    for call in filter(None, CALLS[name]):
+        ids = read.encode(text + call, add_special_tokens=False).ids
+        matcher = compiled.matcher()
+        assert matcher.validate_tokens(ids) == len(ids)
+        assert all(matcher.accept_token(i) for i in ids)
+        assert matcher.is_accepting
+        wrong = read.encode(text + call.replace("ping", "pong"), add_special_tokens=False).ids
+        good = compiled.matcher().validate_tokens(wrong)
+        assert good == len(wrong) if "ping" not in call else good < len(wrong)
+
+
+@requires_shared
+def test_a_chat_template_writes_calls_that_are_accepted():
+    config = tokenizer_file("qwen3").parent / "tokenizer_config.json"
+    if not config.is_file():
+        pytest.skip(f"the tokenizer comes without its chat template, {config.name}")
+    template = json.loads(config.read_text(encoding="utf-8"))["chat_template"]
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    question = {"role": "user", "content": "How warm is it?"}
+    arguments = {"city": 'São Paulo, "SP"'}
+    calls = [
+        {"type": "function", "function": {"name": "weather", "arguments": arguments}},
+        {"type": "function", "function": {"name": "ping", "arguments": {}}},
+    ]
+    answer = {"role": "assistant", "content": "I look.", "tool_calls": calls}
+    before = {"messages": [question], "add_generation_prompt": True}
+    prompt, whole = [
+        environment.from_string(template).render(tools=[WEATHER, PING], **more)
+        for more in (before, {"messages": [question, answer]})
+    ]
+    assert whole.startswith(prompt)
+    turn = whole[len(prompt) :].removesuffix("<|im_end|>\n")
+    assert "São Paulo" in turn
+    grammar = Grammar.from_tools([WEATHER, PING], format="hermes")
+    assert grammar.with_reasoning("</think>\n\n", begin="<think>").accepts(turn.encode())
