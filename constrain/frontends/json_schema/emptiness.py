@@ -13,6 +13,7 @@ properties say. Numbers and strings are decided by their own rooms.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.counts import Counts
@@ -84,7 +85,8 @@ class Emptiness:
         found = self._arrays.get(shape)
         if found is None:
             found = self._arrays[shape] = self._array(shape, self.has_value)
-            if not found:
+            # Where there is no array even if items may be equal, it is empty for certain.
+            if not found and shape.distinct and self.array_has_value(replace(shape, distinct=None)):
                 refuse_array(shape, self.items(shape), self._meaning, self.has_value)
         return found
 

@@ -230,3 +230,11 @@ def test_the_comma_waits_where_no_other_item_may_be_left() -> None:
     assert texts.accepts(json.dumps(all_of_them))
     text = json.dumps(all_of_them)[:-1].encode()
     assert texts.store.next_bytes(texts.store.advance(texts.start, text)) in (b"]", b"\n ]")
+
+
+def test_what_is_empty_anyway_is_not_refused() -> None:
+    few = {"uniqueItems": True, "items": {"type": "object", "maxProperties": 0}}
+    nothing = {"allOf": [few, {"not": {"items": {"properties": {}}}}]}
+    texts = Texts({"anyOf": [nothing, {"type": "null"}]})
+    assert texts.accepts("null")
+    assert not texts.accepts("[{}]")
