@@ -526,7 +526,7 @@ class Grammar:
         """
         from constrain.frontends.tags import with_reasoning
 
-        term = with_reasoning(self.term, end=end, begin=begin)
+        term = with_reasoning(self.term, end=end, begin=begin, limits=self._limits)
         shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
         return Grammar(term, f"{self!r}.with_reasoning({shown})", limits=self._limits)
 

@@ -293,10 +293,10 @@ def _any_text(fields: Fields, end: End | None, options: Options) -> Lowering:
             raise UnsupportedFeatureError(
                 f"free text with {key!r}", pointer=fields.at(key), hint="leave the bound out"
             )
-    return _until([], fields, end)
+    return _until([], fields, end, options.limits)
 
 
-def _until(triggers: list[Trigger], fields: Fields, end: End | None) -> Term:
+def _until(triggers: list[Trigger], fields: Fields, end: End | None, limits: Limits) -> Term:
     """Free text until a trigger, or until the end and with it."""
     excludes = fields.strings("excludes")
     for i, text in enumerate(excludes):
@@ -315,25 +315,28 @@ def _until(triggers: list[Trigger], fields: Fields, end: End | None) -> Term:
                 )
             stops.append(end.token)
         with placed(fields.pointer):
-            free = free_text(triggers, may_end=True, excludes=excludes, stops=stops)
+            free = free_text(triggers, may_end=True, excludes=excludes, stops=stops, limits=limits)
         return _before(free, end)
     ends = [(text, lambda _: EPS) for text in end.texts if text]
     with placed(fields.pointer):
-        return free_text([*triggers, *ends], may_end="" in end.texts, excludes=excludes)
+        return free_text(
+            [*triggers, *ends], may_end="" in end.texts, excludes=excludes, limits=limits
+        )
 
 
 def _triggered_tags(fields: Fields, end: End | None, options: Options) -> Lowering:
     tags = yield from _tags(fields)
-    return lower_tag_list(fields, tags, end)
+    return lower_tag_list(fields, tags, end, options.limits)
 
 
-def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None) -> Term:
+def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None, limits: Limits) -> Term:
     """Free text with tags in it, each after the trigger that it begins with.
 
     Args:
         fields: Has `triggers`, and perhaps `at_least_one`, `stop_after_first` and `excludes`.
         tags: All of them.
         end: What follows the whole.
+        limits: Budgets.
     """
     triggers = fields.strings("triggers", required=True)
     for i, trigger in enumerate(triggers):
@@ -368,9 +371,9 @@ def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None) -> Term:
                 f"no tag begins with the trigger {trigger!r}", pointer=fields.at("triggers", i)
             )
     if not fields.get("at_least_one", bool, False):
-        return _until(after, fields, end)
+        return _until(after, fields, end, limits)
     if not stop:
-        return cat(alt(whole), _until(after, fields, end))
+        return cat(alt(whole), _until(after, fields, end, limits))
     return cat(alt(whole), EPS if end is None or end.token is None else end.term)
 
 
@@ -384,7 +387,7 @@ def _dispatch(fields: Fields, end: End | None, options: Options) -> Lowering:
             raise GrammarError("a pattern is not empty", pointer=fields.at("rules", i, 0))
         content = yield Part(rule[1], fields.at("rules", i, 1), last)
         triggers.append((rule[0], _then(content, again=loop)))
-    return _until(triggers, fields, end)
+    return _until(triggers, fields, end, options.limits)
 
 
 def _then(content: Term, *, again: bool) -> Callable[[Term], Term]:

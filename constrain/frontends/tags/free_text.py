@@ -35,8 +35,9 @@ from constrain.algebra.terms import (
     special_token,
     star,
 )
-from constrain.errors import UnsatisfiableError
+from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.tags.markers import marker, special_parts
+from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["ANY_TEXT", "Trigger", "free_text", "text_that_does_not_begin", "triggers_of"]
 
@@ -46,6 +47,7 @@ Trigger = tuple[str, Callable[[Term], Term]]
 ANY_TEXT: Final = star(alt((ANY_BYTE, special_token(others=True))))
 """Any bytes and special tokens, end tokens left out."""
 
+_LONGEST: Final = 1_000
 _ALL_BYTES: Final = (1 << 256) - 1
 _State = frozenset[int]
 _START: Final[_State] = frozenset()
@@ -58,6 +60,7 @@ def free_text(
     excludes: Iterable[str] = (),
     stops: Iterable[str] = (),
     name: str = "free text",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """Any text until a trigger, then what follows that trigger.
 
@@ -69,14 +72,21 @@ def free_text(
             trigger, the trigger wins.
         stops: Names of special tokens that are no part of free text.
         name: Of the rules.
+        limits: `max_source_nodes` bounds the tree.
 
     Raises:
+        UnsupportedFeatureError: A trigger is longer than 1,000 bytes.
+        LimitExceededError: The tree is larger than the limits allow.
         UnsatisfiableError: It may not end, and no trigger can ever appear: each holds another
             earlier, or what is excluded.
 
     Cost: O(total length of the triggers); a state then costs as much as bytes go on from there.
     """
-    made = _FreeText(list(triggers), may_end, list(excludes), frozenset(stops), name)
+    made = _FreeText(list(triggers), may_end, frozenset(stops), name)
+    for i, (text, _) in enumerate(made.triggers):
+        made.add(text, i, limits)
+    for text in excludes:
+        made.add(text, None, limits)
     if not may_end and not made.can_trigger():
         raise UnsatisfiableError(
             f"{name} can never end: none of its triggers can appear",
@@ -139,64 +149,60 @@ def text_that_does_not_begin(opening: str) -> Term:
 
 
 class _FreeText:
-    """The tree of the triggers, and a rule for each state."""
+    """The tree of the triggers, and a rule for each state. Complete once all texts are added."""
 
     def __init__(
-        self,
-        triggers: list[Trigger],
-        may_end: bool,
-        excludes: list[str],
-        stops: frozenset[str],
-        name: str,
+        self, triggers: list[Trigger], may_end: bool, stops: frozenset[str], name: str
     ) -> None:
-        self._triggers = triggers
+        self.triggers = triggers
         self._may_end = may_end
+        self._stops = stops
         self._name = name
         self._rules: dict[_State, Rule] = {}
         self._bytes: list[dict[int, int]] = [{}]
-        self._specials: list[dict[str, int]] = [{}]
-        self._ends: list[list[int]] = [[]]  # numbers of the triggers that are complete at a node
-        self._excluded: list[bool] = [False]
-        for i, (text, _) in enumerate(triggers):
-            self._ends[self._insert(text)].append(i)
-        for text in excludes:
-            self._excluded[self._insert(text)] = True
-        named = {s for edges in self._specials for s in edges}
-        self._names = sorted(named - stops)
-        self._no_others = sorted(named | stops)
+        self._specials: dict[int, dict[str, int]] = {}
+        self._ends: dict[int, list[int]] = {}  # numbers of the triggers complete at a node
+        self._excluded: set[int] = set()
         self._follows: dict[int, Term] = {}
 
-    def _insert(self, text: str) -> int:
-        if not text:
-            raise ValueError("a trigger is not empty")
+    def add(self, text: str, number: int | None, limits: Limits) -> None:
+        """Take in the text of a trigger, or of what is excluded."""
         data = text.encode()
+        if not data:
+            raise ValueError("a trigger is not empty")
+        if len(data) > _LONGEST:  # a state may hold a node for each byte
+            raise UnsupportedFeatureError(
+                f"a text of {len(data):,} bytes to wait for in {self._name}",
+                hint=f"up to {_LONGEST:,} are honoured",
+            )
         path = [0]
         for b in data:
             node = self._bytes[path[-1]].get(b)
             if node is None:
-                node = len(self._bytes)
-                self._bytes[path[-1]][b] = node
+                node = self._bytes[path[-1]][b] = len(self._bytes)
                 self._bytes.append({})
-                self._specials.append({})
-                self._ends.append([])
-                self._excluded.append(False)
             path.append(node)
+        limits.check("max_source_nodes", len(self._bytes), "the triggers of free text")
+        if number is None:
+            self._excluded.add(path[-1])
+        else:
+            self._ends.setdefault(path[-1], []).append(number)
         bounds = _byte_offsets(text)
         for first, stop in special_parts(text):
-            self._specials[path[bounds[first]]][text[first:stop]] = path[bounds[stop]]
-        return path[-1]
+            special = text[first:stop]
+            self._specials.setdefault(path[bounds[first]], {})[special] = path[bounds[stop]]
 
     def can_trigger(self) -> bool:
         """Whether some trigger, written as bytes, is the first to end."""
-        for text, _ in self._triggers:
+        for text, _ in self.triggers:
             state, data = _START, text.encode()
             for i, b in enumerate(data):
                 state = self._step(state, b)
-                if any([self._ends[node] for node in state]):
+                if not state.isdisjoint(self._ends):
                     if i == len(data) - 1:
                         return True
                     break
-                if any([self._excluded[node] for node in state]):
+                if not state.isdisjoint(self._excluded):
                     break
         return False
 
@@ -204,7 +210,7 @@ class _FreeText:
         return frozenset([n for m in (0, *state) if (n := self._bytes[m].get(b)) is not None])
 
     def _jump(self, state: _State, special: str) -> _State:
-        edges = [self._specials[m].get(special) for m in (0, *state)]
+        edges = [self._specials.get(m, {}).get(special) for m in (0, *state)]
         return frozenset([n for n in edges if n is not None])
 
     def rule(self, state: _State) -> Rule:
@@ -225,25 +231,27 @@ class _FreeText:
         by_target[_START] = by_target.get(_START, 0) | rest
         parts = [cat(ByteClass(m), self._reach(target)) for target, m in by_target.items()]
         by_name: dict[_State, list[str]] = {}
-        for special in self._names:
-            by_name.setdefault(self._jump(state, special), []).append(special)
+        for special in sorted({s for m in (0, *state) for s in self._specials.get(m, ())}):
+            if special not in self._stops:
+                by_name.setdefault(self._jump(state, special), []).append(special)
         parts += [cat(special_token(*s), self._reach(target)) for target, s in by_name.items()]
-        parts.append(cat(special_token(*self._no_others, others=True), self._reach(_START)))
+        elsewhere = self._stops.union(*by_name.values())
+        parts.append(cat(special_token(*sorted(elsewhere), others=True), self._reach(_START)))
         return alt([EPS, *parts] if self._may_end else parts)
 
     def _reach(self, state: _State) -> Term:
         """What may come when a step has led to a state."""
-        ended = sorted({i for node in state for i in self._ends[node]})
+        ended = sorted({i for node in state for i in self._ends.get(node, ())})
         if ended:
             return alt([self._follow(i) for i in ended])
-        if any([self._excluded[node] for node in state]):
+        if not state.isdisjoint(self._excluded):
             return EMPTY
         return self.rule(state)
 
     def _follow(self, i: int) -> Term:
         found = self._follows.get(i)
         if found is None:
-            found = self._follows.setdefault(i, self._triggers[i][1](self.rule(_START)))
+            found = self._follows.setdefault(i, self.triggers[i][1](self.rule(_START)))
         return found
 
 

@@ -6,20 +6,25 @@ from constrain.algebra.terms import EPS, Term, cat
 from constrain.errors import GrammarError
 from constrain.frontends.tags.free_text import free_text
 from constrain.frontends.tags.markers import marker
+from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["with_reasoning"]
 
 
-def with_reasoning(answer: Term, *, end: str, begin: str | None = None) -> Term:
+def with_reasoning(
+    answer: Term, *, end: str, begin: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Term:
     """A text that reasons before it answers.
 
     Args:
         answer: What follows `end` at once.
         end: The reasoning goes on to its first occurrence, as text or as special tokens.
         begin: What the reasoning begins with; None if the prompt ends with it.
+        limits: Budgets.
 
     Raises:
         GrammarError: A marker is no text, or empty.
+        UnsupportedFeatureError: `end` is longer than 1,000 bytes.
     """
     for name, text in (("end", end), ("begin", begin)):
         if name == "begin" and text is None:
@@ -30,5 +35,5 @@ def with_reasoning(answer: Term, *, end: str, begin: str | None = None) -> Term:
             text.encode()
         except UnicodeEncodeError:
             raise GrammarError(f"{name} has half a surrogate pair: {text!r}") from None
-    reasoning = free_text([(end, lambda _: answer)], may_end=False, name="reasoning")
+    reasoning = free_text([(end, lambda _: answer)], may_end=False, name="reasoning", limits=limits)
     return cat(EPS if begin is None else marker(begin), reasoning)

@@ -89,4 +89,4 @@ def _older(fields: Fields, options: Options) -> Term:
         tags.append(Tag(item.get("begin", str), None, rest, item.pointer))
     if not tags:
         raise GrammarError("there are no structures", pointer=fields.at("structures"))
-    return lower_tag_list(fields, tags, None)
+    return lower_tag_list(fields, tags, None, options.limits)

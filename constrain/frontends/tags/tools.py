@@ -71,21 +71,23 @@ def from_tools(
     known = _tools(request["tools"])
     mode, offered = _choose(request["tool_choice"], known)
     if not offered:
-        return _text_alone(how)
+        return _text_alone(how, limits)
     entries = [(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered]
     calls = _after_opening(trie(entries), how, parallel=parallel)
     if mode == "required" and not how.always_text:
         return cat(marker(how.opening), calls)
     if how.whole_message:
-        return alt((cat(marker(how.opening), calls), _text_alone(how)))
+        return alt((cat(marker(how.opening), calls), _text_alone(how, limits)))
     triggers = triggers_of(how.opening, [how.first_trigger], calls, again=False)
-    return free_text(triggers, may_end=mode == "auto", excludes=how.never, name="text")
+    may_end = mode == "auto"
+    return free_text(triggers, may_end=may_end, excludes=how.never, name="text", limits=limits)
 
 
-def _text_alone(how: ToolFormat) -> Term:
+def _text_alone(how: ToolFormat, limits: Limits) -> Term:
     if how.whole_message:
         return text_that_does_not_begin(how.opening)
-    return free_text((), may_end=True, excludes=(how.first_trigger, *how.never), name="text")
+    excludes = (how.first_trigger, *how.never)
+    return free_text((), may_end=True, excludes=excludes, name="text", limits=limits)
 
 
 def _after_opening(names: Term, how: ToolFormat, *, parallel: bool) -> Term:

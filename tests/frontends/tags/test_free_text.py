@@ -82,6 +82,24 @@ def test_free_text_that_can_never_end(triggers, excludes):
         free_text(listed, may_end=False, excludes=excludes)
 
 
+def test_triggers_have_bounds():
+    longest = "<" + "a" * 999
+    grammar = Grammar(free_text([(longest, lambda _: literal(b"b"))], may_end=False), "test")
+    assert grammar.accepts(b"<a" + longest.encode() + b"b")
+    with pytest.raises(constrain.UnsupportedFeatureError, match="1,001 bytes"):
+        free_text([(longest + "a", lambda again: again)], may_end=True)
+    limits = constrain.Limits(max_source_nodes=1_000)
+    with pytest.raises(constrain.LimitExceededError, match="max_source_nodes"):
+        free_text([(longest, lambda again: again)], may_end=True, limits=limits)
+
+
+def test_thousands_of_triggers():
+    triggers = [(f"<{i}>", lambda _, i=i: literal(f"{i}".encode())) for i in range(3_000)]
+    grammar = Grammar(free_text(triggers, may_end=False), "test")
+    assert grammar.accepts(b"a<<2999>2999")
+    assert not grammar.accepts(b"a<<2999>299")
+
+
 def test_text_that_does_not_begin_so():
     grammar = Grammar(text_that_does_not_begin("ab<"), "test")
     assert [w for w in TEXTS if grammar.accepts(w) == w.startswith(b"ab<")] == []
