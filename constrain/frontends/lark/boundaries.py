@@ -39,8 +39,8 @@ __all__ = ["Boundaries", "Scanners"]
 Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]]
 """The lexers at some stacks, each with the terminals whose lexemes the parser does not see."""
 
-_PROOF_STATES: Final = 20_000
-_PROOFS_GIVEN_UP: Final = 10
+_PROOF_STATES: Final = 2_000
+_PROOFS_GIVEN_UP: Final = 3
 _PROOF_TERMS: Final = 1_000_000
 
 

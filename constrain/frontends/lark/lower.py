@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from constrain.algebra.terms import Term
 from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from lark import Lark
 
 __all__ = ["lower"]
+
+_SMALL_RULES: Final = 100
+_SMALL_TERMINALS: Final = 40
 
 
 def lower(lark: Lark, start: str, limits: Limits) -> Term:
@@ -76,7 +79,7 @@ class _Lowering:
             Guards(self._machine),
             self._limits,
             remembers=self._remembers,
-            proves=not self._is_spacious(),
+            proves=self._is_small() and not self._is_spacious(),
         )
         start = boundaries.start()
         if start is None:
@@ -85,6 +88,10 @@ class _Lowering:
                 hint="look for terminals that overlap, or use parser='earley'",
             )
         return start
+
+    def _is_small(self) -> bool:
+        """Whether to look for sentences is cheap. Large grammars have blanks nearly always."""
+        return len(self._lark.rules) <= _SMALL_RULES and len(self._defined) <= _SMALL_TERMINALS
 
     def _is_spacious(self) -> bool:
         samples = {}
