@@ -262,8 +262,7 @@ class Meaning:
         """What keywords say that apply no subschema to the same value."""
         other_keys = None
         if (names := node.get("propertyNames")) is not None:
-            allowed = ShapeSet(strings=self._made[self._below(node, names)].strings)
-            other_keys = self._sets.complement(allowed).strings
+            other_keys = self._sets.keys_outside(self._made[self._below(node, names)].strings)
         parts = [
             self._sets.any_of(self._assertions.kinds(node)),
             self._assertions.shapes(node, other_keys),

@@ -20,7 +20,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs, Finite, implies
-from constrain.frontends.json_schema.string import StringSets, StringShape, contains_plainly
+from constrain.frontends.json_schema.string import (
+    StringSets,
+    StringShape,
+    contains_plainly,
+    is_exact,
+    refuse_outside,
+)
 from constrain.frontends.json_schema.values import Frozen
 
 __all__ = [
@@ -133,7 +139,13 @@ def complement(shape: ObjectShape, table: Exprs) -> list[ObjectShape]:
     parts are only broken where it is kept: not (p and q) is not p, or p and not q. Then the
     complements of two branches with different constants multiply to as many shapes as they have
     parts, not to the product.
+
+    Raises:
+        UnsupportedFeatureError: It speaks of keys in a format that is only known in part.
     """
+    for keys, _ in (*shape.rules, *shape.some):
+        for part in keys:
+            refuse_outside(part)
     guarded = {key: expr for key, expr in shape.named.items() if isinstance(expr.node, Finite)}
     guard = ObjectShape(guarded, required=tuple([k for k in shape.required if k in guarded]))
     broken_guards: list[ObjectShape] = []
@@ -406,7 +418,7 @@ class SeenObject:
     def _has(self, keys: KeySet, key: str) -> bool:
         if self._strings is None:
             return any(contains_plainly(k, key) for k in keys)
-        return any(self._strings.contains(k, key) for k in keys)
+        return any(is_exact(k) and self._strings.contains(k, key) for k in keys)
 
     def is_inside(self, other: ObjectShape) -> bool:
         """Whether it is plain that every object of the shape is in `other`."""

@@ -8,6 +8,7 @@ required members and items, a few levels deep; what it does not see costs time, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from constrain.errors import UnsupportedFeatureError
@@ -15,7 +16,7 @@ from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.expr import FALSE, Expr, Exprs
 from constrain.frontends.json_schema.object import ObjectShape, value_of
 from constrain.frontends.json_schema.shapes import ShapeSet
-from constrain.frontends.json_schema.string import StringSets
+from constrain.frontends.json_schema.string import StringSets, is_exact
 
 __all__ = ["PlainSight"]
 
@@ -70,6 +71,11 @@ class PlainSight:
         return any(self._expr(self._value(shape, key)) for key in shape.required)
 
     def _value(self, shape: ObjectShape, key: str) -> Expr:
+        sure = [rule for rule in shape.rules if all(map(is_exact, rule[0]))]
+        if len(sure) < len(
+            shape.rules
+        ):  # that a key is in no known part of a format proves nothing
+            shape = replace(shape, rules=tuple(sure))
         return value_of(shape, key, self._table, self._strings)
 
     def _expr(self, expr: Expr) -> bool:

@@ -112,6 +112,17 @@ class Shapes:
         """Values outside the set."""
         return self.without(EVERYTHING, values)
 
+    def keys_outside(self, allowed: tuple[StringShape, ...]) -> tuple[StringShape, ...]:
+        """Keys that are not in a union. Of a format known in part, what is not known counts, too.
+
+        So fewer objects are valid, as strings are; `not` of such an object is refused.
+        """
+        strings = self._strings
+        texts: tuple[StringShape, ...] = (ANY_STRING,)
+        for shape in strings.collapse(allowed):
+            texts = self._all_strings([texts, strings.outside(shape)])
+        return texts
+
     def without(self, values: ShapeSet, *others: ShapeSet) -> ShapeSet:
         """Values of the first set that are in none of the others."""
         return ShapeSet(

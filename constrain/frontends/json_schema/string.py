@@ -43,6 +43,8 @@ __all__ = [
     "StringSets",
     "StringShape",
     "contains_plainly",
+    "is_exact",
+    "refuse_outside",
     "shape_term",
     "shared",
 ]
@@ -212,12 +214,11 @@ class StringSets:
         Raises:
             UnsupportedFeatureError: A language is not exact.
         """
-        for language in shape.yes:
-            if not language.exact:
-                raise UnsupportedFeatureError(
-                    f"strings outside {language.name} (under `not`, `oneOf`, `if`): only a part of "
-                    "the format is known to be valid, so its complement is not"
-                )
+        refuse_outside(replace(shape, no=_NO_LANGUAGES))
+        return self.outside(shape)
+
+    def outside(self, shape: StringShape) -> list[StringShape]:
+        """As `complement`, also where a language is a part of a format: then of that part."""
         if shape.only is not None:
             return [StringShape(out=shape.only)] if shape.only else [ANY_STRING]
         parts = []
@@ -328,6 +329,25 @@ class StringSets:
         if self._store is None:
             self._store = TermStore(self._limits)
         return self._store
+
+
+def is_exact(shape: StringShape) -> bool:
+    """Whether all languages that it speaks of are what their names say."""
+    return all(language.exact for language in shape.yes | shape.no)
+
+
+def refuse_outside(shape: StringShape) -> None:
+    """Raise if a shape speaks of a language that is not exact, as what is outside is wanted.
+
+    Raises:
+        UnsupportedFeatureError: It does.
+    """
+    for language in sorted(shape.yes | shape.no, key=lambda x: x.name):
+        if not language.exact:
+            raise UnsupportedFeatureError(
+                f"strings outside {language.name} (under `not`, `oneOf`, `if`): only a part of "
+                "the format is known to be valid, so its complement is not"
+            )
 
 
 def _inexact(shape: StringShape) -> list[Language]:

@@ -9,7 +9,12 @@ import pytest
 from constrain.errors import UnsupportedFeatureError
 from tests.frontends.json_schema.texts import Texts
 
+NAMES = {"type": "object", "propertyNames": {"format": "regex"}}
+
 IN_NO_KNOWN_PART: list[Any] = [
+    {"not": NAMES},
+    {"oneOf": [NAMES, {"required": ["(?=a)b"]}]},
+    {"if": NAMES, "then": {"maxProperties": 1}},
     {"enum": ["a*", "(?=a)b"], "format": "regex"},
     {"type": "string", "format": "hostname", "pattern": "^xn--"},
     {"not": {"type": "string", "format": "hostname", "pattern": "^xn--"}},
@@ -53,3 +58,13 @@ def test_no_hostname_is_a_uri() -> None:
     assert texts.accepts('"http://a.b/"')
     assert texts.accepts('"a.b"')
     assert not texts.accepts('"a b"')
+
+
+def test_names_in_a_format_of_which_a_part_is_known() -> None:
+    texts = Texts({**NAMES, "required": ["a+"]}, style="any")
+    assert texts.accepts('{"a+":1,"b*":2}')
+    assert not texts.accepts('{"a+":1,"(":2}')
+    assert not texts.accepts('{"b*":2}')
+    apart = {"oneOf": [{**NAMES, "required": ["a"]}, {"type": "object", "maxProperties": 0}]}
+    texts = Texts(apart, style="any")
+    assert [texts.accepts(t) for t in ("{}", '{"a":1}', '{"b":1}')] == [True, True, False]
