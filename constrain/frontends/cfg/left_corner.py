@@ -19,6 +19,7 @@ from functools import partial
 
 from constrain.algebra.terms import EMPTY, EPS, Rule, Term, alt, cat, optional
 from constrain.frontends.cfg.equations import Equations, Terms
+from constrain.frontends.cfg.graph import components
 
 __all__ = ["LeftCorner"]
 
@@ -38,6 +39,7 @@ class LeftCorner:
         self._steps: dict[int, list[tuple[int, Term]]] = {}  # by what they begin with
         self._unit_steps: dict[int, list[int]] = {}
         self._rules: dict[tuple[int, int], Rule] = {}
+        symbols = list(symbols)
         for root in symbols:
             equation = equations.read(root)
             if equation.base.plain is not EMPTY:
@@ -47,6 +49,10 @@ class LeftCorner:
                     self._steps.setdefault(begun, []).append((root, rest.plain))
                 if rest.nullable:
                     self._unit_steps.setdefault(begun, []).append(root)
+        # Symbols that are wholes of each other have the same after them: the first stands for all.
+        number = {root: i for i, root in enumerate(symbols)}
+        units = [[number[whole] for whole in self._unit_steps.get(root, ())] for root in symbols]
+        self._first = {symbols[n]: symbols[c[0]] for c in components(units)[1] for n in c}
 
     def body(self, root: int) -> Term:
         """The strings of a symbol that are not empty."""
@@ -56,6 +62,7 @@ class LeftCorner:
         """What may follow a `corner` that is the beginning of a `root`."""
         if not self._steps:
             return EPS
+        corner = self._first[corner]
         rule = self._rules.get((corner, root))
         if rule is None:
             name = f"{self._terms.name(root)} after {self._terms.name(corner)}"
