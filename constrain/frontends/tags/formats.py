@@ -342,6 +342,8 @@ def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None, limits: Lim
     for i, trigger in enumerate(triggers):
         if not trigger:
             raise GrammarError("a trigger is not empty", pointer=fields.at("triggers", i))
+    listed = set(triggers)
+    lengths = sorted({len(trigger) for trigger in triggers})
     stop = fields.get("stop_after_first", bool, False)
     after: list[Trigger] = []
     used: set[str] = set()
@@ -355,12 +357,12 @@ def lower_tag_list(fields: Fields, tags: list[Tag], end: End | None, limits: Lim
                 pointer=f"{tag.pointer}/begin",
                 hint="'token_triggered_tags' are triggered by tokens",
             )
-        found = [trigger for trigger in triggers if tag.text.startswith(trigger)]
+        found = [tag.text[:n] for n in lengths if tag.text[:n] in listed]
         if not found:
             raise GrammarError(
                 f"no trigger begins {tag.text!r}, so the tag could never start",
                 pointer=f"{tag.pointer}/begin",
-                hint=f"the triggers are {', '.join(map(repr, triggers))}",
+                hint=f"the triggers are {', '.join(map(repr, triggers[:8]))}",
             )
         used.update(found)
         whole.append(cat(tag.term, last))
@@ -446,6 +448,7 @@ def _any_tokens(fields: Fields, end: End | None, options: Options) -> Lowering:
 
 def _token_triggered_tags(fields: Fields, end: End | None, options: Options) -> Lowering:
     triggers = fields.strings("trigger_tokens", required=True, kind=(str, int))
+    listed = set(triggers)
     calls: list[Term] = []
     for tag in (yield from _tags(fields)):
         if tag.token is None:
@@ -454,7 +457,7 @@ def _token_triggered_tags(fields: Fields, end: End | None, options: Options) -> 
                 pointer=f"{tag.pointer}/begin",
                 hint=f"write {{'type': 'token', 'token': {tag.text!r}}}",
             )
-        if tag.token not in triggers:
+        if tag.token not in listed:
             raise GrammarError(f"{tag.token!r} is no trigger", pointer=f"{tag.pointer}/begin")
         calls.append(tag.term)
     free, call = _other_tokens(fields, end, *triggers), alt(calls)

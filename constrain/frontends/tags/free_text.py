@@ -193,8 +193,10 @@ class _FreeText:
             self._specials.setdefault(path[bounds[first]], {})[special] = path[bounds[stop]]
 
     def can_trigger(self) -> bool:
-        """Whether some trigger, written as bytes, is the first to end."""
-        for text, _ in self.triggers:
+        """Whether some trigger, written as bytes, is the first to end, and something follows."""
+        for number, (text, _) in enumerate(self.triggers):
+            if self._follow(number) is EMPTY:
+                continue
             state, data = _START, text.encode()
             for i, b in enumerate(data):
                 state = self._step(state, b)
