@@ -287,7 +287,7 @@ def test_atoms_and_their_complements(atoms: list[Any]) -> None:
     counts: Counter[str] = Counter()
     wrong = [check(schema, counts) for atom in atoms for schema in (atom, {"not": atom})]
     assert [w for w in wrong if w] == []
-    assert counts["refused"] + counts["limit"] <= 0.1 * len(wrong), counts
+    assert counts["refused"] + counts["limit"] <= 0.03 * len(wrong), counts
 
 
 @pytest.mark.parametrize("kind", ["allOf", "anyOf", "oneOf", "if"])
@@ -300,7 +300,7 @@ def test_operations_on_two(kind: str) -> None:
         schema = {"if": first, "then": second} if kind == "if" else {kind: [first, second]}
         wrong.append(check(schema, counts))
     assert [w for w in wrong if w] == []
-    assert counts["refused"] + counts["limit"] <= 6, counts
+    assert counts["refused"] + counts["limit"] <= 2, counts
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -309,7 +309,7 @@ def test_combinations(seed: int) -> None:
     counts: Counter[str] = Counter()
     wrong = [check(combination(rng, 3, [*ATOMS, *CLOSED]), counts) for _ in range(30)]
     assert [w for w in wrong if w] == []
-    assert counts["refused"] + counts["limit"] <= 3, counts
+    assert counts["refused"] + counts["limit"] <= 1, counts
 
 
 def main(size: int, seed: int) -> None:

@@ -218,7 +218,7 @@ def test_every_pair_of_keywords(draft: str) -> None:
         found += [(schema, fault) for fault in judge.faults(rng, draws=index % 8 == 0)]
     assert found == []
     refused = counts["UnsupportedFeatureError"] + counts["LimitExceededError"]
-    assert refused <= 0.04 * counts["compiled"], counts
+    assert refused <= 0.015 * counts["compiled"], counts
     assert counts["valid"] > 0.2 * counts["invalid"], counts
 
 
@@ -234,7 +234,7 @@ def test_schemas_and_near_misses(draft: str) -> None:
 
     examples()
     refused = counts["UnsupportedFeatureError"] + counts["LimitExceededError"]
-    assert refused <= 0.15 * counts["compiled"], counts
+    assert refused <= 0.2 * counts["compiled"], counts  # few examples, and hypothesis repeats them
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
