@@ -5,6 +5,7 @@ guarded as the derivative needs them. Decided here: how recursion of every shape
 which symbols have no sentence. Not decided here: how grammars are written (`gbnf` and other
 front-ends build on this one), and what terminals are.
 
+    >>> from constrain.algebra.terms import EPS
     >>> term = lower({"s": Choice((Sequence((Symbol("s"), Symbol("s"))), Terminal(EPS)))}, "s")
     >>> term.nullable
     True

@@ -3,6 +3,7 @@
 A grammar is a mapping of names to expressions, and a start name. Expressions are EBNF; they have no
 equality but identity, and may be shared.
 
+    >>> from constrain.algebra.terms import byte_range
     >>> digit = Terminal(byte_range(0x30, 0x39))
     >>> grammar = {"digits": Choice((digit, Sequence((Symbol("digits"), digit))))}
 """
