@@ -213,6 +213,7 @@ class Grammar:
         parser: str = "lalr",
         lexer: str = "auto",
         import_paths: Sequence[Any] = (),
+        postlex: Any = None,  # noqa: ANN401 - a lark Indenter, and lark is optional
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """The texts that `lark.Lark(text, parser=parser, lexer=lexer).parse` accepts.
@@ -228,6 +229,8 @@ class Grammar:
             lexer: "auto", or "contextual" or "basic" for "lalr", "dynamic", "dynamic_complete" or
                 "basic" for "earley".
             import_paths: Folders in which `%import` looks for grammars.
+            postlex: A `lark.indenter.Indenter` for grammars in which indentation matters, such as
+                lark's own `PythonIndenter()` for its grammar of Python; only for "lalr".
             limits: Budgets.
 
         Raises:
@@ -248,6 +251,7 @@ class Grammar:
             parser=parser,
             lexer=lexer,
             import_paths=import_paths,
+            postlex=postlex,
             limits=limits,
         )
         return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)

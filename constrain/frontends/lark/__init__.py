@@ -12,8 +12,9 @@ that is lark's own code.
 Read in this order: `read` (lark's loader and its errors), `program` (a terminal as `re` tries it),
 `alphabet` (code points that no terminal tells apart), `threads` (programs run over a text to come),
 `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`, `normal`,
-`stacks` (lark's LALR table, and a parser for all other grammars), `boundaries` (lexer and parser
-together), `lower` (all of it).
+`stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's `Indenter`),
+`spacious` (where no dead end is possible), `boundaries` (lexer and parser together), `lower` (all
+of it).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def from_lark(
     parser: str = "lalr",
     lexer: str = "auto",
     import_paths: Sequence[Any] = (),
+    postlex: Any = None,  # noqa: ANN401 - a lark Indenter, lark being optional
     limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """The texts that lark parses: see `Grammar.from_lark`.
@@ -48,9 +50,9 @@ def from_lark(
         UnsatisfiableError: No text is in the language.
         LimitExceededError: It is larger than the limits allow.
     """
-    check_options(parser, lexer)
+    check_options(parser, lexer, postlex)
     starts = [start] if isinstance(start, str) else list(start)
     if not starts:
         raise GrammarError("start names no rule", hint="start='start'")
-    made = read(text, starts, parser, lexer, import_paths, None, limits)
+    made = read(text, starts, parser, lexer, import_paths, postlex, limits)
     return alt([lower(made, name, limits) for name in starts])

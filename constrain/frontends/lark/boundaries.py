@@ -29,9 +29,10 @@ from constrain.algebra.store import TermStore
 from constrain.algebra.terms import EPS, Rule, Term, alt, cat, intersect
 from constrain.algebra.utf8 import UTF8
 from constrain.errors import LimitExceededError
+from constrain.frontends.lark.indent import IndentedLalr, Newlines
 from constrain.frontends.lark.scanner import Guards, Scanner
 from constrain.frontends.lark.stacks import Parser, Stack
-from constrain.frontends.lark.threads import Left
+from constrain.frontends.lark.threads import Left, Machine
 from constrain.limits import Limits
 
 __all__ = ["Boundaries", "Scanners"]
@@ -68,6 +69,7 @@ class Boundaries:
         limits: Bounds proofs too.
         remembers: Whether a lexeme may depend on the text before it.
         proves: Whether a boundary may be empty, so that each must be proved not to be.
+        indented: The parser again, if it counts how far lines are indented.
     """
 
     def __init__(
@@ -79,7 +81,9 @@ class Boundaries:
         *,
         remembers: bool,
         proves: bool,
+        indented: tuple[Machine, IndentedLalr] | None = None,
     ) -> None:
+        self._indented = indented
         self._parser = parser
         self._scanners = scanners
         self._guards = guards
@@ -125,9 +129,16 @@ class Boundaries:
     def _members(self, boundary: _Boundary, *, proof: bool) -> Term:
         stacks = boundary.stacks
         members: list[Term] = []
+        newline = None
+        if self._indented is not None and self._indented[1].counts(stacks):
+            newline = self._indented[1].newline
         for scanner, ignored in self._scanners(stacks):
+            if newline is not None:
+                members.append(self._newlines(boundary, scanner, proof=proof))
             for lexeme in scanner.lexemes(boundary.left):
                 after = stacks
+                if lexeme.name == newline:
+                    continue
                 if lexeme.scanned not in ignored:
                     after = self._parser.feed(stacks, lexeme.name)
                 if not after:
@@ -144,6 +155,17 @@ class Boundaries:
         if boundary.rule.nullable:
             members.append(EPS)
         return alt(members)
+
+    def _newlines(self, boundary: _Boundary, scanner: Scanner, *, proof: bool) -> Term:
+        assert self._indented is not None
+
+        def then(stacks: frozenset[Stack], left: Left) -> Term:
+            after = self._boundary(stacks, left, "after a newline")
+            return intersect([UTF8.text, after.proof]) if proof else after.rule
+
+        machine, parser = self._indented
+        stacks, left = boundary.stacks, boundary.left
+        return Newlines(machine, parser, scanner, self._guards, stacks, left, then).term()
 
 
 class _Prover:

@@ -9,6 +9,7 @@ from constrain.algebra.terms import Term
 from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
+from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
 from constrain.frontends.lark.scanner import Contest, Guards, Scanner
@@ -49,8 +50,12 @@ class _Lowering:
         self._addresses: dict[str, int] = {}
         self._program = Program(limits)
         self._compile_terminals()
+        self._indenter: Any = lark.options.postlex  # an Indenter, or None
+        if self._indenter is not None:
+            self._program.sets.update(dict.fromkeys(COLUMN_SETS))
         self._machine = Machine(self._program, limits)
         self._remembers = any(map(self._program.looks_before, self._addresses.values()))
+        self._indented: tuple[Machine, IndentedLalr] | None = None
         self._by_lexer: dict[Any, Scanner] = {}
         self._by_terminal: dict[str, Scanner] = {}
 
@@ -79,7 +84,8 @@ class _Lowering:
             Guards(self._machine),
             self._limits,
             remembers=self._remembers,
-            proves=self._is_small() and not self._is_spacious(),
+            indented=self._indented,
+            proves=self._indenter is None and self._is_small() and not self._is_spacious(),
         )
         start = boundaries.start()
         if start is None:
@@ -108,6 +114,8 @@ class _Lowering:
 
     def _dynamic(self) -> tuple[Parser, Scanners]:
         every_end = self._lark.options.lexer == "dynamic_complete"
+        if every_end:
+            self._refuse_lookaround()
         for name in self._defined:
             self._by_terminal[name] = Scanner(self._machine, self._alone(name), every_end=every_end)
         greedy = [
@@ -125,11 +133,22 @@ class _Lowering:
 
         return parser, scanners
 
+    def _refuse_lookaround(self) -> None:
+        """Beginnings of a match are tried as texts of their own, so `$` holds at their end."""
+        for name, address in self._addresses.items():
+            if self._program.looks_ahead(address) or self._program.looks_before(address):
+                raise UnsupportedFeatureError(
+                    f"terminal {name} looks around, and lexer='dynamic_complete' cuts texts short",
+                    hint="use lexer='dynamic'",
+                )
+
     def _alone(self, name: str) -> Contest:
         return Contest(((name, self._addresses[name]),), {})
 
     def _basic(self) -> tuple[Parser, Scanners]:
         lexer = self._lark.parser.lexer
+        if self._indenter is not None:
+            lexer = lexer.lexer
         scanner = self._scanner(lexer)
         able = self._winners([scanner])
         parser = self._lalr(able) if self._lark.options.parser == "lalr" else self._general(able)
@@ -139,6 +158,8 @@ class _Lowering:
     def _contextual(self) -> tuple[Parser, Scanners]:
         lexer = self._lark.parser.lexer
         ignored = frozenset(self._lark.ignore_tokens)
+        if self._indenter is not None:
+            lexer = lexer.lexer
         parser = self._lalr(set(self._defined))
 
         def scanners(stacks: frozenset[Stack]) -> Iterable[tuple[Scanner, frozenset[str]]]:
@@ -203,9 +224,17 @@ class _Lowering:
         return kept, len(kept) < len(everything)
 
     def _lalr(self, able: Iterable[str]) -> Parser:
+        able = set(able)
+        if self._indenter is not None:
+            able |= {self._indenter.INDENT_type, self._indenter.DEDENT_type}
         kept, some_dropped = self._reduced(able)
         viable = Automaton(kept, self._limits) if some_dropped else None
-        return Lalr(self._lark.parser.parser._parse_table, self._start, viable)
+        parser = Lalr(self._lark.parser.parser._parse_table, self._start, viable)
+        if self._indenter is None:
+            return parser
+        indented = IndentedLalr(parser, self._indenter)
+        self._indented = (self._machine, indented)
+        return indented
 
     def _general(self, able: Iterable[str]) -> Parser:
         kept, _ = self._reduced(able)

@@ -137,6 +137,19 @@ class Program:
                     todo.append(then)
         return False
 
+    def looks_ahead(self, begin: int) -> bool:
+        """Whether a terminal that begins at an address asks about what comes after a place."""
+        seen = {begin}
+        todo = [begin]
+        while todo:
+            instruction = self.code[todo.pop()]
+            if isinstance(instruction, Peek):
+                return True
+            new = [then for then, _ in _successors(instruction) if then not in seen]
+            seen.update(new)
+            todo += new
+        return False
+
     def _emit_at(self, instruction: Instruction, limits: Limits) -> int:
         limits.check("max_source_nodes", len(self.code) + 1, "the terminals of a grammar")
         self.code.append(instruction)

@@ -12,7 +12,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from constrain.errors import BackendUnavailableError, GrammarError, GrammarSyntaxError
+from constrain.errors import (
+    BackendUnavailableError,
+    GrammarError,
+    GrammarSyntaxError,
+    UnsupportedFeatureError,
+)
 from constrain.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,17 +34,42 @@ LEXERS: Final = {
 _REFUSALS: Final = (re.error, OSError, AssertionError, AttributeError, LookupError, ValueError)
 
 
-def check_options(parser: str, lexer: str) -> None:
+def check_options(
+    parser: str,
+    lexer: str,
+    postlex: Any,  # noqa: ANN401 - a lark PostLex
+) -> None:
     """Refuse what lark does not offer either.
 
     Raises:
         GrammarError: There is no such parser, or it has no such lexer.
+        UnsupportedFeatureError: A `postlex` that is no `Indenter`, or with a parser that is not
+            "lalr".
     """
     if parser not in LEXERS:
         raise GrammarError(f"parser must be 'lalr' or 'earley', not {parser!r}")
     if lexer not in LEXERS[parser]:
         names = ", ".join(map(repr, LEXERS[parser]))
         raise GrammarError(f"parser {parser!r} has the lexers {names}, not {lexer!r}")
+    if postlex is None:
+        return
+    plain = all(
+        getattr(type(postlex), name, None) is getattr(_indenter(), name)
+        for name in ("process", "_process", "handle_NL", "always_accept")
+    )
+    if not plain:
+        raise UnsupportedFeatureError(
+            "postlex may be an Indenter of lark, with its own way to make lexemes",
+            hint="derive from lark.indenter.Indenter and set its names and tab_len only",
+        )
+    if parser != "lalr":
+        raise UnsupportedFeatureError("postlex needs parser='lalr'")
+
+
+def _indenter() -> Any:  # noqa: ANN401 - lark.indenter.Indenter
+    from lark.indenter import Indenter
+
+    return Indenter
 
 
 def read(

@@ -24,7 +24,7 @@ from constrain.algebra.terms import EMPTY, Term, complement
 from constrain.frontends.lark.equations import Equation, solve
 from constrain.frontends.lark.threads import NO_DEMANDS, Demand, Left, Machine, Thread
 
-__all__ = ["Contest", "Guards", "Lexeme", "Scanner"]
+__all__ = ["Contest", "Guards", "Lexeme", "Scanner", "State"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Lexeme:
     left: Left
 
 
-_State = tuple[tuple[Thread, ...], Left, frozenset[Thread]]
+State = tuple[tuple[Thread, ...], Left, frozenset[Thread]]
 _End = tuple[str, str, frozenset[Thread], frozenset[Demand], Left]
 
 
@@ -71,7 +71,7 @@ class _Node:
     """A state of the automaton: where each set of atoms leads, and the lexemes that end here."""
 
     ends: list[_End]
-    edges: dict[_State, int] = field(default_factory=dict)
+    edges: dict[State, int] = field(default_factory=dict)
 
 
 class Scanner:
@@ -89,6 +89,7 @@ class Scanner:
         self._contest = contest
         self._every_end = every_end
         self._lexemes: dict[Left, tuple[Lexeme, ...]] = {}
+        self._automata: dict[Left, tuple[State, dict[State, _Node]]] = {}
 
     def lexemes(self, left: Left) -> tuple[Lexeme, ...]:
         """What may be scanned where the text before is remembered as `left`."""
@@ -97,14 +98,20 @@ class Scanner:
             made = self._lexemes[left] = tuple(self._make(left))
         return made
 
-    def automaton(self, left: Left) -> tuple[_State, dict[_State, _Node]]:
+    def automaton(self, left: Left) -> tuple[State, dict[State, _Node]]:
         """The first state, and every state."""
+        known = self._automata.get(left)
+        if known is None:
+            known = self._automata.setdefault(left, self._automaton(left))
+        return known
+
+    def _automaton(self, left: Left) -> tuple[State, dict[State, _Node]]:
         machine, contest = self._machine, self._contest
         first = [t for _, begin in contest.terminals for t in machine.begin(begin, left)]
         literals = {begin for group in contest.unless.values() for _, begin in group}
         shadow = frozenset([t for begin in literals for t in machine.begin(begin, left)])
-        root: _State = (tuple(first), left, shadow)
-        nodes: dict[_State, _Node] = {}
+        root: State = (tuple(first), left, shadow)
+        nodes: dict[State, _Node] = {}
         todo = [root]
         while todo:
             state = todo.pop()
@@ -130,8 +137,8 @@ class Scanner:
 
     def _make(self, left: Left) -> Iterable[Lexeme]:
         root, nodes = self.automaton(left)
-        sources: dict[_End, list[_State]] = {}
-        users: dict[_State, list[_State]] = {}
+        sources: dict[_End, list[State]] = {}
+        users: dict[State, list[State]] = {}
         for state, node in nodes.items():
             for end in node.ends:
                 sources.setdefault(end, []).append(state)
@@ -152,8 +159,8 @@ class Scanner:
                 yield Lexeme(scanned, name, words, higher, demands, after)
 
     def _equations(
-        self, nodes: Mapping[_State, _Node], kept: set[_State], ends: set[_State]
-    ) -> dict[_State, Equation[_State]]:
+        self, nodes: Mapping[State, _Node], kept: set[State], ends: set[State]
+    ) -> dict[State, Equation[State]]:
         spell = self._machine.atoms.spell
         return {
             state: Equation(
@@ -164,7 +171,7 @@ class Scanner:
             for state in kept
         }
 
-    def _explore(self, state: _State) -> _Node:
+    def _explore(self, state: State) -> _Node:
         machine = self._machine
         threads, left, shadow = state
         ends, going = self._ends(threads, left, shadow)
@@ -214,7 +221,7 @@ class Scanner:
         return name
 
 
-def _growing(texts: Mapping[_State, str]) -> Iterable[_State]:
+def _growing(texts: Mapping[State, str]) -> Iterable[State]:
     """The states of a mapping, those too that are added on the way."""
     at = 0
     while at < len(texts):
@@ -261,13 +268,19 @@ class Guards:
 
     def conditions(self, lexeme: Lexeme) -> list[Term]:
         """What must hold of the text after a lexeme, each a term to intersect it with."""
+        return self.after(lexeme.higher, lexeme.demands, lexeme.left)
+
+    def after(
+        self, higher: frozenset[Thread], demands: frozenset[Demand], left: Left
+    ) -> list[Term]:
+        """The same, of the parts of a lexeme that matter."""
         found: list[Term] = []
-        if lexeme.higher:
-            completes = self._completes(lexeme.higher, lexeme.left)
+        if higher:
+            completes = self._completes(higher, left)
             if completes is not EMPTY:
                 found.append(complement(completes))
-        for demand in lexeme.demands:
-            completes = self._completes(demand.threads, lexeme.left)
+        for demand in demands:
+            completes = self._completes(demand.threads, left)
             found.append(complement(completes) if demand.negative else completes)
         return found
 

@@ -24,8 +24,7 @@ def lark_accepts(parser: lark.Lark, text: str) -> bool | None:
         parser.parse(text)
     except lark.exceptions.LarkError:
         return False
-    except RuntimeError as e:  # "Earley should not generate multiple start symbol items!"
-        assert "report this bug" in str(e)
+    except RuntimeError:  # "Earley should not generate multiple start symbol items!"
         return None
     return True
 

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from constrain import Grammar
+from constrain import Grammar, UnsupportedFeatureError
 from tests.frontends.lark.agreement import MODES, assert_agrees, near_misses
 
 JSON = r"""
@@ -120,9 +120,13 @@ LEXERS = {
 @pytest.mark.parametrize("mode", MODES, ids="/".join)
 @pytest.mark.parametrize("name", LEXERS)
 def test_which_match_a_lexer_takes(name, mode):
+    if mode[1] == "dynamic_complete" and name.startswith(("look", "word", "start")):
+        with pytest.raises(UnsupportedFeatureError, match="looks around"):
+            Grammar.from_lark(LEXERS[name], parser=mode[0], lexer=mode[1])
+        return
     alphabet = "abc " if " " in LEXERS[name].replace(": ", "").split("%ignore")[-1] else "abc"
     texts = ["".join(t) for n in range(6) for t in itertools.product(alphabet, repeat=n)]
-    texts = texts[:: max(1, len(texts) // 250)] + ["AB", "aB", "Ab a"]
+    texts = [*texts[:: max(1, len(texts) // 250)], "AB", "aB", "Ab a"]
     assert_agrees(LEXERS[name], *mode, texts)
 
 

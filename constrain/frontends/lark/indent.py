@@ -1,0 +1,264 @@
+"""Indentation: lark's `Indenter`, which makes lexemes of how far lines are indented.
+
+A newline lexeme ends with the blanks before the next line. Their width against a stack of widths
+gives a lexeme that begins a block, some that end blocks, or none. Inside parentheses newlines are
+dropped. So where a text stands is the parser's stack, the widths of the open blocks, and the number
+of open parentheses.
+
+The width is counted while the newline is read: `Newlines` makes a rule for each state of the
+newline's automaton and each width, as texts get there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from constrain.algebra.codepoints import CodepointSet
+from constrain.algebra.terms import Rule, Term, alt, cat, intersect
+from constrain.frontends.lark.scanner import Guards, Scanner, State
+from constrain.frontends.lark.stacks import Lalr, Stack
+from constrain.frontends.lark.threads import Left, Machine
+
+__all__ = ["COLUMN_SETS", "IndentedLalr", "IndentedStack", "Newlines"]
+
+_NEWLINE: Final = CodepointSet.of("\n")
+_SPACE: Final = CodepointSet.of(" ")
+_TAB: Final = CodepointSet.of("\t")
+COLUMN_SETS: Final = (_NEWLINE, _SPACE, _TAB)
+"""What a lexer must tell apart so that widths can be counted."""
+
+
+class IndentedStack(Stack):
+    """A parser's stack, with the open blocks and parentheses.
+
+    Attributes:
+        stack: The parser's own.
+        widths: Of the open blocks, the innermost last; the first is 0.
+        parentheses: How many are open.
+    """
+
+    __slots__ = ("parentheses", "stack", "widths")
+
+    def __init__(self, stack: Stack, widths: tuple[int, ...], parentheses: int) -> None:
+        super().__init__(stack.below, stack.state, stack.viable)
+        self.stack = stack
+        self.widths = widths
+        self.parentheses = parentheses
+
+
+_Stacks = frozenset[Stack]
+
+
+class IndentedLalr:
+    """lark's LALR parser behind an `Indenter`.
+
+    Args:
+        parser: The parser.
+        indenter: A lark `Indenter`; only what its class says is read.
+    """
+
+    def __init__(self, parser: Lalr, indenter: Any) -> None:  # noqa: ANN401 - a lark Indenter
+        self._parser = parser
+        self.newline: str = indenter.NL_type
+        self.tab: int = indenter.tab_len
+        self._opens = frozenset(indenter.OPEN_PAREN_types)
+        self._closes = frozenset(indenter.CLOSE_PAREN_types)
+        self._indent: str = indenter.INDENT_type
+        self._dedent: str = indenter.DEDENT_type
+        self._made: WeakValueDictionary[tuple[Stack, tuple[int, ...], int], IndentedStack] = (
+            WeakValueDictionary()
+        )
+        self._lock = threading.Lock()
+
+    def _make(self, stacks: _Stacks, widths: tuple[int, ...], parentheses: int) -> _Stacks:
+        if not stacks:
+            return stacks
+        (stack,) = stacks
+        key = (stack, widths, parentheses)
+        with self._lock:
+            found = self._made.get(key)
+            if found is None:
+                found = self._made[key] = IndentedStack(stack, widths, parentheses)
+        return frozenset((found,))
+
+    def start(self) -> _Stacks:
+        """The stack before any lexeme."""
+        return self._make(self._parser.start(), (0,), 0)
+
+    def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
+        """The stack after a lexeme; a newline only where it is dropped."""
+        here = _only(stacks)
+        parentheses = here.parentheses
+        if terminal == self.newline:
+            assert parentheses, "newlines outside of parentheses are fed with their width"
+            return stacks
+        after = self._parser.feed(frozenset((here.stack,)), terminal)
+        if terminal in self._opens:
+            parentheses += 1
+        elif terminal in self._closes:
+            parentheses -= 1
+        return self._make(after, here.widths, parentheses) if parentheses >= 0 else frozenset()
+
+    def accepts(self, stacks: _Stacks) -> bool:
+        """Whether the text may end here: blocks that are open end with it."""
+        here = _only(stacks)
+        after: _Stacks = frozenset((here.stack,))
+        for _ in here.widths[1:]:
+            after = self._parser.feed(after, self._dedent)
+            if not after:
+                return False
+        return self._parser.accepts(after)
+
+    def terminals(self, stacks: _Stacks) -> Iterable[str]:
+        """The columns of the table."""
+        return self._parser.terminals(frozenset((_only(stacks).stack,)))
+
+    def counts(self, stacks: _Stacks) -> bool:
+        """Whether a newline here says how far the next line is indented."""
+        return not _only(stacks).parentheses
+
+    def feed_newline(self, stacks: _Stacks, width: int) -> _Stacks:
+        """The stack after a newline and blanks of some width."""
+        here = _only(stacks)
+        after = self._parser.feed(frozenset((here.stack,)), self.newline)
+        widths = here.widths
+        if after and width > widths[-1]:
+            after = self._parser.feed(after, self._indent)
+            return self._make(after, (*widths, width), 0)
+        while after and width < widths[-1]:
+            widths = widths[:-1]
+            after = self._parser.feed(after, self._dedent)
+        return self._make(after, widths, 0) if width == widths[-1] else frozenset()
+
+    def deepest(self, stacks: _Stacks) -> int:
+        """A width from which on all begin a block."""
+        return _only(stacks).widths[-1] + 1
+
+
+def _only(stacks: _Stacks) -> IndentedStack:
+    (stack,) = stacks
+    assert isinstance(stack, IndentedStack)
+    return stack
+
+
+class Newlines:
+    """The newline lexemes at one boundary, by the width that they end with.
+
+    Args:
+        machine: Of the grammar.
+        parser: What takes the newline.
+        scanner: The lexer at the boundary.
+        guards: What may follow lexemes.
+        stacks: Of the boundary.
+        left: Of the boundary.
+        boundary: The rule of the boundary at some stacks and memory.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        parser: IndentedLalr,
+        scanner: Scanner,
+        guards: Guards,
+        stacks: _Stacks,
+        left: Left,
+        boundary: Callable[[_Stacks, Left], Term],
+    ) -> None:
+        self._machine = machine
+        self._parser = parser
+        self._guards = guards
+        self._stacks = stacks
+        self._boundary = boundary
+        self._root, self._nodes = scanner.automaton(left)
+        self._rules: dict[tuple[State, int], Rule] = {}
+        self._alive: dict[tuple[State, int], bool] = {}
+        self._after: dict[int, _Stacks] = {}
+
+    def term(self) -> Term:
+        """Every newline lexeme with what follows it; empty if none can come."""
+        return self._members(self._root, -1)
+
+    def _stacks_after(self, width: int) -> _Stacks:
+        found = self._after.get(width)
+        if found is None:
+            found = self._after[width] = self._parser.feed_newline(self._stacks, width)
+        return found
+
+    def _ends(self, state: State) -> list[tuple[str, str, Any, Any, Left]]:
+        newline = self._parser.newline
+        return [end for end in self._nodes[state].ends if end[1] == newline]
+
+    def _steps(self, state: State, width: int) -> dict[tuple[State, int], int]:
+        """Where each set of atoms leads, with the width after it; -1: no line break yet."""
+        atoms = self._machine.atoms
+        newline, space, tab = [atoms.mask(points) for points in COLUMN_SETS]
+        found: dict[tuple[State, int], int] = {}
+        for target, mask in self._nodes[state].edges.items():
+            for part, after in (
+                (mask & newline, 0),
+                (mask & space, width + 1 if width >= 0 else width),
+                (mask & tab, width + self._parser.tab if width >= 0 else width),
+                (mask & ~(newline | space | tab), width),
+            ):
+                if part:
+                    key = (target, after)
+                    found[key] = found.get(key, 0) | part
+        return found
+
+    def _is_alive(self, state: State, width: int) -> bool:
+        """Whether some newline lexeme goes on from here."""
+        deepest = self._parser.deepest(self._stacks)
+        first = (state, min(width, deepest))
+        if first not in self._alive:
+            seen = {first}
+            todo = [first]
+            found = False
+            while todo and not found:
+                at, column = todo.pop()
+                found = bool(column >= 0 and self._ends(at) and self._stacks_after(column))
+                for target, after in self._steps(at, column):
+                    key = (target, min(after, deepest))
+                    if key not in seen:
+                        seen.add(key)
+                        todo.append(key)
+            self._alive[first] = found
+        return self._alive[first]
+
+    def _members(self, state: State, width: int) -> Term:
+        members: list[Term] = []
+        for (target, after), mask in self._steps(state, width).items():
+            if self._is_alive(target, after):
+                spelled = self._machine.atoms.spell(mask)
+                members.append(cat(spelled, self._rule(target, after)))
+        if width >= 0:
+            then = self._stacks_after(width)
+            for _, _, higher, demands, left in self._ends(state) if then else ():
+                conditions = self._guards.after(higher, demands, left)
+                members.append(intersect([self._boundary(then, left), *conditions]))
+        return alt(members)
+
+    def _rule(self, state: State, width: int) -> Rule:
+        key = (state, width)
+        found = self._rules.get(key)
+        if found is None:
+            nullable = False
+            if width >= 0 and self._ends(state):
+                then = self._stacks_after(width)
+                nullable = bool(then) and self._members_nullable(state, then)
+            made = Rule("newline", partial(self._members, state, width), nullable=nullable)
+            found = self._rules.setdefault(key, made)
+        return found
+
+    def _members_nullable(self, state: State, then: _Stacks) -> bool:
+        return any(
+            [
+                intersect(
+                    [self._boundary(then, left), *self._guards.after(higher, demands, left)]
+                ).nullable
+                for _, _, higher, demands, left in self._ends(state)
+            ]
+        )

@@ -1,0 +1,90 @@
+"""What is refused: with the place, the expectation and the way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from constrain import (
+    Grammar,
+    GrammarError,
+    GrammarSyntaxError,
+    LimitExceededError,
+    Limits,
+    UnsatisfiableError,
+    UnsupportedFeatureError,
+)
+
+WRONG = [
+    ('start "a"', "missing colon", 1),
+    ('start: "a', "Unexpected input", 1),
+    ('start: item\nitme: "a"', "did you mean 'itme'?", 1),
+    ("start: A\nB: /b/", "A", 1),
+    ('start: "a"\nstart: "b"', "start", None),
+    ("start: A\nA: A", "A", None),
+    ('start: a | b\na: "x"\nb: "x"', "Reduce/Reduce", None),
+    ("start: A\nA: /a*/", "zero-width", None),
+    ("start: A\nA: /(/", "A", None),
+    ("%import nowhere.X\nstart: X", "nowhere", None),
+    ("", "start", None),
+    ('begin: "a"', "start", None),
+    ('start: "a"\n%declare foo', "", None),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "line"), WRONG)
+def test_wrong_grammars(text, message, line):
+    with pytest.raises(GrammarSyntaxError) as caught:
+        Grammar.from_lark(text)
+    assert message in str(caught.value)
+    if line is not None:
+        assert f"line {line}, column" in str(caught.value)
+        assert "^" in str(caught.value)
+
+
+ENDLESS = [
+    ('start: "a" start', "rule 'start' can never finish"),
+    ('start: x\nx: "a" y\ny: "b" x', "the rules 'x', 'y' can never finish"),
+    ("start: A\n%declare A", "no text is ever the terminal A"),
+    ('start: "a" B\nB: /[^\\s\\S]/', "no text is ever the terminal B"),
+    ("start: A A\nA: /b+/", "no text is a 'start'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), ENDLESS)
+def test_rules_that_never_finish(text, message):
+    with pytest.raises(UnsatisfiableError, match=message):
+        Grammar.from_lark(text, parser="earley")
+
+
+def test_a_way_that_never_finishes_is_not_taken():
+    grammar = Grammar.from_lark('start: "a" | "b" x\nx: "c" x')
+    where = grammar.first_rejection(b"bc")
+    assert where is not None
+    assert where.offset == 0
+    assert where.expected == ("'a'",)
+
+
+def test_what_is_not_regular_is_refused_by_name():
+    with pytest.raises(UnsupportedFeatureError, match="terminal A") as caught:
+        Grammar.from_lark(r"start: A" + "\n" + r"A: /(a|b)\1/")
+    assert "^" in str(caught.value)
+
+
+def test_options():
+    with pytest.raises(GrammarError, match="'lalr' or 'earley'"):
+        Grammar.from_lark('start: "a"', parser="cyk")
+    with pytest.raises(GrammarError, match="has the lexers"):
+        Grammar.from_lark('start: "a"', parser="lalr", lexer="dynamic")
+    with pytest.raises(GrammarError, match="no rule"):
+        Grammar.from_lark('start: "a"', start=[])
+    with pytest.raises(GrammarError, match="must be a str"):
+        Grammar.from_lark(b'start: "a"')  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedFeatureError, match="Indenter"):
+        Grammar.from_lark('start: "a"', postlex=object())
+
+
+def test_limits():
+    with pytest.raises(LimitExceededError):
+        Grammar.from_lark('start: "a"', limits=Limits(max_input_bytes=5))
+    with pytest.raises(LimitExceededError):
+        Grammar.from_lark("start: A\nA: /(((a{0,1000}){0,1000}){0,1000})b/")
