@@ -139,6 +139,9 @@ TEXT = 12
 """No term: ARG_A: the TEXT before, or EPS_ID, ARG_B: the last byte."""
 TOKEN = 13
 """One token as a whole. ARG_A: its set. No byte goes on from it."""
+UNION = 14
+"""No term: a union that was made inside of another one. ARG_A, ARG_B: offset and count of its pairs
+(head, continuation) in POOL, ARG_C: what it is, or 0 if that is not known yet."""
 
 # The nodes that always exist.
 EMPTY_ID = 0

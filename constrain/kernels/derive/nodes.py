@@ -60,6 +60,7 @@ from constrain.kernels.derive.layout import (
     RULEFUL,
     STATUS,
     TABLE,
+    UNION,
     UNKNOWN_ID,
     UNSURE,
     WORK,
@@ -145,7 +146,7 @@ def rehash(A):
         kind = A[NODE * n + KIND]
         a = A[NODE * n + ARG_A]
         b = A[NODE * n + ARG_B]
-        if kind == ALT or kind == AND:
+        if kind == ALT or kind == AND or kind == UNION:
             h = hash_members(A, kind, A[POOL] + a, b)
         else:
             h = hash_node(kind, a, b, A[NODE * n + ARG_C])
@@ -431,20 +432,26 @@ def make_alt(A, lo, hi, sp):
     """Union of members WORK[lo:hi]: flat, factored by head, classes and touching counters merged.
 
     A union whose members share a head waits in a frame for the union of their continuations:
-    [pairs, count, next, out, head] are its pairs (head, continuation), how many, the next to look
-    at, the end of the pairs that are done (they start at `pairs` too), and the head it waits with.
+    [pairs, count, next, out, head, union] are its pairs (head, continuation), how many, the next to
+    look at, the end of the pairs that are done (they start at `pairs` too), the head it waits with,
+    and its UNION. Unions inside of unions are looked up: the same ones come again and again where
+    ambiguous repeats follow one another, and making each anew takes time exponential in their depth.
     """
     base = sp
     depth = 0
     result = np.int64(EMPTY_ID)
     start, end = lo, hi
     opening = True
-    pairs = count = at = out = head = np.int64(0)
+    pairs = count = at = out = head = union = np.int64(0)
     while True:
         if opening:
             pairs = sp
             count = _open_union(A, start, end, sp)
-            at = out = np.int64(0)
+            at = out = union = np.int64(0)
+            if depth > 0 and count >= 2:
+                union = intern_members(A, UNION, pairs, pairs + 2 * count, 0)
+                result = np.int64(A[NODE * union + ARG_C])
+                opening = result == EMPTY_ID
             if count < 2:
                 if count == 0:
                     result = np.int64(EMPTY_ID)
@@ -464,6 +471,7 @@ def make_alt(A, lo, hi, sp):
             at = np.int64(A[A[FRAMES] + f + 2])
             out = np.int64(A[A[FRAMES] + f + 3])
             head = np.int64(A[A[FRAMES] + f + 4])
+            union = np.int64(A[A[FRAMES] + f + 5])
             A[A[WORK] + pairs + 2 * out] = head
             A[A[WORK] + pairs + 2 * out + 1] = result
             out += 1
@@ -496,6 +504,7 @@ def make_alt(A, lo, hi, sp):
             A[A[FRAMES] + f + 2] = stop
             A[A[FRAMES] + f + 3] = out
             A[A[FRAMES] + f + 4] = head
+            A[A[FRAMES] + f + 5] = union
             depth += 1
             waiting = True
             break
@@ -503,6 +512,8 @@ def make_alt(A, lo, hi, sp):
             opening = True
             continue
         result = _close_union(A, pairs, out, pairs + 2 * count)
+        if union != 0 and A[STATUS] == OK:
+            A[NODE * union + ARG_C] = result
         if depth == 0 or A[STATUS] != OK:
             return result if A[STATUS] == OK else np.int64(EMPTY_ID)
         sp = base
