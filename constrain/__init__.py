@@ -42,6 +42,7 @@ from constrain.limits import Limits
 
 if TYPE_CHECKING:
     from constrain.frontends.json_schema import JSONStyle
+    from constrain.frontends.tags import ToolFormat
     from constrain.generation import generate
     from constrain.grammar import Grammar, Rejection
     from constrain.matcher import (
@@ -82,6 +83,7 @@ __all__ = [
     "SamplingParams",
     "SchemaError",
     "TokenRejectedError",
+    "ToolFormat",
     "UnsatisfiableError",
     "UnsupportedFeatureError",
     "Vocabulary",
@@ -103,6 +105,7 @@ _ROOMS = {
     "SampleOutput": "sampling",
     "Sampler": "sampling",
     "SamplingParams": "sampling",
+    "ToolFormat": "frontends.tags",
     "Vocabulary": "vocab",
     "allocate_token_bitmask": "matcher",
     "apply_token_bitmask": "matcher",

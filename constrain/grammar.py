@@ -383,7 +383,7 @@ class Grammar:
                 this one.
             format: "hermes" (Qwen too), "llama3", "mistral", "mistral-v3", "deepseek",
                 "deepseek-v3.1", "harmony" (GPT-OSS), "gemma", or a
-                `constrain.frontends.tags.ToolFormat`. "llama3", "gemma" and "harmony" have one
+                `constrain.ToolFormat`. "llama3", "gemma" and "harmony" have one
                 call in a turn.
             parallel: More than one call.
             style: How the arguments are written, as of `from_json_schema`.
