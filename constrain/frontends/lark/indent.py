@@ -174,6 +174,8 @@ class Newlines:
         self._stacks = stacks
         self._boundary = boundary
         self._root, self._nodes = scanner.automaton(left)
+        self._towards = scanner.towards(left, parser.newline)
+        self._masks = [machine.atoms.mask(points) for points in COLUMN_SETS]
         self._rules: dict[tuple[State, int], Rule] = {}
         self._alive: dict[tuple[State, int], bool] = {}
         self._after: dict[int, _Stacks] = {}
@@ -194,10 +196,11 @@ class Newlines:
 
     def _steps(self, state: State, width: int) -> dict[tuple[State, int], int]:
         """Where each set of atoms leads, with the width after it; -1: no line break yet."""
-        atoms = self._machine.atoms
-        newline, space, tab = [atoms.mask(points) for points in COLUMN_SETS]
+        newline, space, tab = self._masks
         found: dict[tuple[State, int], int] = {}
         for target, mask in self._nodes[state].edges.items():
+            if target not in self._towards:
+                continue
             for part, after in (
                 (mask & newline, 0),
                 (mask & space, width + 1 if width >= 0 else width),

@@ -89,6 +89,7 @@ class Scanner:
         self._contest = contest
         self._every_end = every_end
         self._lexemes: dict[Left, tuple[Lexeme, ...]] = {}
+        self._towards: dict[tuple[Left, str], frozenset[State]] = {}
         self._automata: dict[Left, tuple[State, dict[State, _Node]]] = {}
 
     def lexemes(self, left: Left) -> tuple[Lexeme, ...]:
@@ -119,6 +120,16 @@ class Scanner:
                 nodes[state] = self._explore(state)
                 todo += nodes[state].edges
         return root, nodes
+
+    def towards(self, left: Left, name: str) -> frozenset[State]:
+        """The states from which a lexeme that becomes `name` can end."""
+        key = (left, name)
+        known = self._towards.get(key)
+        if known is None:
+            _, nodes = self.automaton(left)
+            ends = [s for s, node in nodes.items() if any([e[1] == name for e in node.ends])]
+            known = self._towards[key] = frozenset(_leading_to(nodes, ends))
+        return known
 
     def samples(self, count: int) -> list[str]:
         """A few short texts, each of which ends a lexeme when nothing follows; shortest first."""
@@ -219,6 +230,22 @@ class Scanner:
                 if literal in matched:
                     return literal
         return name
+
+
+def _leading_to(nodes: Mapping[State, _Node], ends: Iterable[State]) -> set[State]:
+    """The states from which one of some states can be reached."""
+    users: dict[State, list[State]] = {}
+    for state, node in nodes.items():
+        for target in node.edges:
+            users.setdefault(target, []).append(state)
+    found = set(ends)
+    todo = list(found)
+    while todo:
+        for user in users.get(todo.pop(), ()):
+            if user not in found:
+                found.add(user)
+                todo.append(user)
+    return found
 
 
 def _growing(texts: Mapping[State, str]) -> Iterable[State]:
