@@ -2,8 +2,8 @@
 
 A position is how many items there were, as far as it matters, what each counter has seen, and the
 values that matter. For the next item the values split by the counters: in what a counter counts, or
-not. A counter without upper bound needs no "not": whether to count an item for it is a free choice,
-which makes no text more or less acceptable.
+not. A small counter without upper bound needs no "not": whether to count an item for it is a free
+choice, which makes no text more or less acceptable.
 
 Items must differ: a position has the values so far. Where an item can have only a few values, each
 is a way of its own; else its value is *captured*, and no later item may have it.
@@ -31,6 +31,9 @@ Ask = Callable[[Expr], bool]
 
 _STEP_CHARGE: Final = 100
 """Nodes that a step of the search counts as against `max_source_nodes`."""
+
+_MOST_FREE: Final = 8
+"""Items to be counted that may also go uncounted. Each is a state that a text is in at once."""
 
 _MOST_ENDS: Final = 20_000
 """Positions that are remembered to lead to an end."""
@@ -152,7 +155,7 @@ class Items:
                     inside = self._table.all_of((expr, counter.expr))
                     split.append((inside, (*counts, seen + 1)))
                 outside = expr
-                if counter.hi is not None:
+                if counter.hi is not None or counter.lo > _MOST_FREE:
                     outside = self._table.all_of((expr, counter.expr.dual))
                 split.append((outside, (*counts, seen)))
             cells = [(expr, counts) for expr, counts in split if expr is not FALSE]

@@ -215,6 +215,13 @@ def test_equal_items_beside_counted_ones_in_a_union() -> None:
             assert texts.accepts(json.dumps(value)) == oracle.is_valid(value), (schema, value)
 
 
+def test_many_items_to_be_counted_are_one_state_at_a_time() -> None:
+    texts = Texts({"type": "array", "contains": {"type": "integer"}, "minContains": 300})
+    assert texts.accepts(json.dumps([1, "a"] * 300))
+    assert not texts.accepts(json.dumps([1, "a"] * 299))
+    assert texts.store.num_terms < 100_000
+
+
 def test_too_many_different_items_are_known_not_to_be() -> None:
     few = {"type": "array", "uniqueItems": True, "items": {"type": "integer", "minimum": 1}}
     few["items"]["maximum"] = 100
