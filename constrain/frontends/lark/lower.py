@@ -47,6 +47,8 @@ class _Lowering:
         self._start = start
         self._limits = limits
         self._defined = {t.name: t for t in lark.terminals}
+        used = {s.name for rule in lark.rules for s in rule.expansion if s.is_term}
+        self._declared = used - set(self._defined)
         self._addresses: dict[str, int] = {}
         self._program = Program(limits)
         self._compile_terminals()
@@ -216,10 +218,13 @@ class _Lowering:
         productions = self._productions()
         kept, productive = reduced(productions, able)
         if ROOT not in productive:
-            raise UnsatisfiableError(
-                _why_endless(productions, productive, set(able), self._start),
-                hint="give it an alternative that ends",
-            )
+            why = _why_endless(productions, productive, set(able), self._start)
+            hint = "give it an alternative that ends"
+            if why.rpartition(" ")[2] in self._declared:
+                hint = (
+                    "it is only declared: define it, or pass the Indenter that makes it as postlex"
+                )
+            raise UnsatisfiableError(why, hint=hint)
         everything, _ = reduced(productions, {s for p in productions for s in p.expansion})
         return kept, len(kept) < len(everything)
 

@@ -44,7 +44,7 @@ def test_wrong_grammars(text, message, line):
 ENDLESS = [
     ('start: "a" start', "rule 'start' can never finish"),
     ('start: x\nx: "a" y\ny: "b" x', "the rules 'x', 'y' can never finish"),
-    ("start: A\n%declare A", "no text is ever the terminal A"),
+    ("start: A\n%declare A", "hint: it is only declared"),
     ('start: "a" B\nB: /[^\\s\\S]/', "no text is ever the terminal B"),
     ("start: A A\nA: /b+/", "no text is a 'start'"),
 ]
@@ -52,8 +52,9 @@ ENDLESS = [
 
 @pytest.mark.parametrize(("text", "message"), ENDLESS)
 def test_rules_that_never_finish(text, message):
-    with pytest.raises(UnsatisfiableError, match=message):
+    with pytest.raises(UnsatisfiableError) as caught:
         Grammar.from_lark(text, parser="earley")
+    assert message in str(caught.value)
 
 
 def test_a_way_that_never_finishes_is_not_taken():
