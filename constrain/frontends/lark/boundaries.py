@@ -42,6 +42,7 @@ Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]
 
 _PROOF_STATES: Final = 2_000
 _PROOFS_GIVEN_UP: Final = 3
+_PROOF_STACKS: Final = 20_000
 _PROOF_TERMS: Final = 1_000_000
 
 
@@ -124,6 +125,8 @@ class Boundaries:
         return self._members(boundary, proof=False)
 
     def _proof_body(self, boundary: _Boundary) -> Term:
+        assert self._prover is not None
+        self._prover.spend(len(boundary.stacks))
         return self._members(boundary, proof=True)
 
     def _members(self, boundary: _Boundary, *, proof: bool) -> Term:
@@ -181,6 +184,18 @@ class _Prover:
         self._store = TermStore(self._limits)
         self._lock = threading.RLock()
         self._given_up = 0
+        self._stacks = 0
+
+    def spend(self, stacks: int) -> None:
+        """Count the stacks that one search looks at."""
+        self._stacks += stacks
+        if self._stacks > _PROOF_STACKS:
+            raise LimitExceededError(
+                "max_emptiness_states",
+                given=self._stacks,
+                allowed=_PROOF_STACKS,
+                where="looking for a sentence",
+            )
 
     def is_alive(self, rule: Rule) -> bool:
         """Whether some text is in the language of a rule."""
@@ -189,6 +204,7 @@ class _Prover:
                 return True
             if self._store.num_terms > _PROOF_TERMS:
                 self._store = TermStore(self._limits)
+            self._stacks = 0
             try:
                 return not self._store.is_empty(self._store.intern(intersect([UTF8.text, rule])))
             except LimitExceededError:

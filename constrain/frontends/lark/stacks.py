@@ -26,6 +26,9 @@ __all__ = ["General", "Lalr", "Parser", "Stack"]
 _ENDLESS: Final = 100_000
 """Reductions in a row, without a lexeme, after which a parser is taken to go round in circles."""
 
+_STACK_COST: Final = 40
+"""What a stack costs in `Limits.max_source_nodes`: each is looked at again at every lexeme."""
+
 
 class Stack:
     """States of a parser, the last on top.
@@ -216,5 +219,5 @@ class General:
                 if pushed not in found:
                     found[pushed] = None
                     todo.append(pushed)
-            self._limits.check("max_source_nodes", len(found), "an ambiguous text")
+            self._limits.check("max_source_nodes", _STACK_COST * len(found), "an ambiguous text")
         return found
