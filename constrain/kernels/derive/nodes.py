@@ -435,7 +435,7 @@ def make_alt(A, lo, hi, sp):
     [pairs, count, next, out, head, union] are its pairs (head, continuation), how many, the next to
     look at, the end of the pairs that are done (they start at `pairs` too), the head it waits with,
     and its UNION. Unions inside of unions are looked up: the same ones come again and again where
-    ambiguous repeats follow one another, and making each anew takes time exponential in their depth.
+    ambiguous repeats follow one another, and making each anew takes time exponential in the depth.
     """
     base = sp
     depth = 0
