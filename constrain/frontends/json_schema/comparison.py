@@ -10,6 +10,8 @@ Cost: O(digits of the bounds) terms.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from constrain.algebra.terms import EMPTY, EPS, Term, alt, cat, literal, optional, repeat, star
 from constrain.frontends.json_schema.magnitudes import (
     DIGIT,
@@ -88,16 +90,16 @@ def _one_sided(bound: str, start: int, lower: bool, after: _Fractions) -> Term:
     return term
 
 
-class _Fractions:
+class _Fractions(ABC):
     """What may follow the digits before the point."""
 
+    @abstractmethod
     def free(self) -> Term:
         """Where the digits before the point decide both comparisons."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tight(self, lo: bool, hi: bool) -> Term:
         """Where they equal those of the lower bound, the upper bound, or both."""
-        raise NotImplementedError
 
 
 class _Whole(_Fractions):

@@ -1,8 +1,8 @@
 """What would be refused only once a text gets there, so that it is looked for when compiling.
 
 Subschemas are looked at when a text reaches them, as most are never reached. Two things that may be
-refused then can be seen in the keywords: numbers that are too long, and keys that `propertyNames`
-takes from a format, as what is left outside of some formats is not known.
+refused then can be seen in the keywords: numbers that are too long, and formats that are known in
+part, as it is not always known what is left of them beside other keywords.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
+from constrain.frontends.json_schema.formats import SUBSETS
 from constrain.frontends.json_schema.read import JSON, is_too_long
 from constrain.frontends.json_schema.refs import Node, Source
 
@@ -25,9 +26,9 @@ _NUMBERS: Final = frozenset(
 
 def may_refuse_late(source: Source) -> bool:
     """Whether a text may reach a keyword that has to be refused. Cost: one pass over the nodes."""
-    names = {name for node in source.nodes for name in node.names}
-    if "propertyNames" in names and "format" in names:
+    if any(node.get("format") in SUBSETS for node in source.nodes):
         return True
+    names = {name for node in source.nodes for name in node.names}
     return not names.isdisjoint(_NUMBERS) and any(map(_has_long_number, source.nodes))
 
 

@@ -184,12 +184,14 @@ class Meaning:
         return self._few_values[expr]
 
     def _place(self, expr: Expr) -> str:
-        """Where a complement came from, for messages."""
+        """Where a complement came from, or a format that is known in part, for messages."""
+        causes = (*NEGATING, "propertyNames")
         if isinstance(expr.node, Node):
-            for name in expr.node.names:
-                if name in NEGATING or name == "propertyNames":
+            for name in (*causes, "format"):
+                if name in expr.node.names:
                     return expr.node.at(name)
-        return self.first_use(*NEGATING, "propertyNames")
+        place = self.first_use(*causes)
+        return place if place != "#" else self.first_use("format")
 
     def first_use(self, *keywords: str) -> str:
         """The pointer of the first of some keywords, for messages; the root if there is none."""

@@ -171,6 +171,10 @@ def test_the_other_keywords_are_enforced() -> None:
         ({"maximum": 10**2000}, "maximum"),
         ("as text", "multipleOf"),
         ({"enum": [1, [{"a": 10**2000}]]}, "enum"),
+        (
+            {"type": ["number", "object", "string"], "format": "hostname", "pattern": "^xn--"},
+            "format",
+        ),
     ],
 )
 def test_nothing_is_refused_only_when_a_text_gets_there(schema: Any, place: str) -> None:
@@ -193,6 +197,16 @@ def test_keys_in_a_format_that_is_known_in_part_need_no_relaxing(names: Any) -> 
     texts = Texts(schema, style="any")
     assert texts.accepts('[[1,{"ab":1}]]')
     assert not texts.accepts('[[1,{"(":1}]]')
+
+
+def test_a_format_of_keys_is_dropped_where_it_stands() -> None:
+    schema = {"items": {"propertyNames": {"format": "hostname", "pattern": "^xn--"}}}
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        from_json_schema(schema)
+    assert caught.value.pointer == "#/items/propertyNames/format"
+    assert list(dropped(schema)) == ["#/items/propertyNames/format"]
+    assert relaxed(schema).accepts('[{"xn--a":1}]')
+    assert not relaxed(schema).accepts('[{"a":1}]')
 
 
 def test_many_of_them() -> None:

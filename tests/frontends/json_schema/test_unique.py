@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
-from tests.frontends.json_schema.texts import Texts, strict_loads
+from tests.frontends.json_schema.texts import Texts, compare, strict_loads
 
 STYLES = ("any", "canonical")
 
@@ -60,19 +60,7 @@ ARRAYS = _arrays(SCALARS, 3) + _arrays(COMPOUNDS, 2) + [[1, 1.0, "a"], [{"b": 1,
 def test_items_are_compared_as_the_oracle_does(item: Any, unique: Any) -> None:
     refused = 0
     for shape in _shapes(item):
-        schema = {"type": "array", **unique, **shape}
-        oracle = Draft202012Validator(schema)
-        expected = [oracle.is_valid(value) for value in ARRAYS]
-        try:
-            texts = Texts(schema, style="any")
-        except UnsatisfiableError:
-            assert not any(expected), schema
-            continue
-        except UnsupportedFeatureError:
-            refused += 1
-            continue
-        got = [texts.accepts(json.dumps(value)) for value in ARRAYS]
-        assert got == expected, schema
+        refused += compare({"type": "array", **unique, **shape}, ARRAYS) == "refused"
     assert refused <= (0 if "not" in unique else 1)
 
 

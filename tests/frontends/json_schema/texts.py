@@ -5,13 +5,35 @@ from __future__ import annotations
 import json
 import random
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
+
+import jsonschema
 
 from constrain.algebra.store import DEAD, TermStore
+from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.json_schema import from_json_schema
 
 FAVOURITES = frozenset(b'abcxyzAB0123456789",:{}[]. -_truefalsn')
 """Bytes that random texts prefer, so that they stay readable."""
+
+
+def compare(schema: Any, values: list[Any]) -> Literal["same", "empty", "refused"]:
+    """Judge the values in style "any" and by `jsonschema`; fails where these differ.
+
+    Returns:
+        "empty" for a schema that nothing satisfies, "refused" for one that is not honoured.
+    """
+    oracle = jsonschema.Draft202012Validator(schema)
+    expected = [oracle.is_valid(value) for value in values]
+    try:
+        texts = Texts(schema, style="any")
+    except UnsatisfiableError:
+        assert not any(expected), schema
+        return "empty"
+    except UnsupportedFeatureError:
+        return "refused"
+    assert [texts.accepts(json.dumps(value)) for value in values] == expected, schema
+    return "same"
 
 
 class Texts:
