@@ -35,12 +35,17 @@ def is_special(token_id: int) -> bool:
 
 
 def cat(h: Node, k: Node) -> Node:
-    """`h` then `k`; right-nested, so the first part is the head."""
+    """`h` then `k`; right-nested, so the first part is the head; equal repeats become one."""
     if EMPTY in (h, k):
         return EMPTY
     if h == EPS or k == EPS:
         return k if h == EPS else h
-    return ("cat", h[1], cat(h[2], k)) if h[0] == "cat" else ("cat", h, k)
+    if h[0] == "cat":
+        return cat(h[1], cat(h[2], k))
+    first, rest = (k[1], k[2]) if k[0] == "cat" else (k, EPS)
+    if h[0] == first[0] == "repeat" and h[1] == first[1]:
+        return cat(repeat(h[1], h[2] + first[2], h[3] + first[3]), rest)
+    return ("cat", h, k)
 
 
 def alt(members: frozenset[Node]) -> Node:

@@ -271,6 +271,37 @@ def make_byte(A, byte, sp):
 
 
 @inner
+def make_repeat(A, x, lo, hi):
+    """`x` lo..hi times (hi may be INFINITE); `x` is not nullable."""
+    if hi == 0 or x == EPS_ID:
+        return np.int64(EPS_ID)
+    if A[NODE * x + FLAGS] & HOLLOW or x == EMPTY_ID:
+        return np.int64(EPS_ID) if lo == 0 else np.int64(EMPTY_ID)
+    if lo == 1 and hi == 1:
+        return np.int64(x)
+    flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
+    flags |= A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
+    return intern_node(A, REPEAT, x, lo, hi, flags)
+
+
+@inner
+def _join_repeats(A, h, k):
+    """`x{a,b}x{c,d}` as x{a+c,b+d}, or EMPTY where the counts are too large to add.
+
+    Ambiguous lists of lists (`list: item ("," list)*`) would else have a term as long as the text.
+    """
+    lo = np.int64(A[NODE * h + ARG_B]) + A[NODE * k + ARG_B]
+    hi = np.int64(INFINITE)
+    if A[NODE * h + ARG_C] != INFINITE and A[NODE * k + ARG_C] != INFINITE:
+        hi = np.int64(A[NODE * h + ARG_C]) + A[NODE * k + ARG_C]
+    elif lo < INFINITE:
+        return make_repeat(A, np.int64(A[NODE * h + ARG_A]), lo, hi)
+    if hi >= INFINITE:
+        return np.int64(EMPTY_ID)
+    return make_repeat(A, np.int64(A[NODE * h + ARG_A]), lo, hi)
+
+
+@inner
 def _cat_pair(A, h, k):
     """CAT of a head that is no CAT."""
     if h == EMPTY_ID or k == EMPTY_ID:
@@ -279,6 +310,18 @@ def _cat_pair(A, h, k):
         return np.int64(k)
     if k == EPS_ID or h == UNKNOWN_ID:
         return np.int64(h)
+    if A[NODE * h + KIND] == REPEAT:
+        is_cat = A[NODE * k + KIND] == CAT
+        first = A[NODE * k + ARG_A] if is_cat else k
+        if A[NODE * first + KIND] == REPEAT and A[NODE * first + ARG_A] == A[NODE * h + ARG_A]:
+            joined = _join_repeats(A, h, first)
+            if joined != EMPTY_ID:
+                if not is_cat or A[STATUS] != OK:
+                    return joined
+                h = joined
+                k = np.int64(A[NODE * k + ARG_B])
+                if h == EPS_ID:
+                    return k
     flags = A[NODE * h + FLAGS] & A[NODE * k + FLAGS] & (NULLABLE | NONEMPTY)
     flags |= (A[NODE * h + FLAGS] | A[NODE * k + FLAGS]) & ANYWHERE
     flags |= A[NODE * h + FLAGS] & FIRST
@@ -306,20 +349,6 @@ def make_cat(A, h, k, sp):
         top -= 1
         result = _cat_pair(A, A[A[WORK] + top], result)
     return result
-
-
-@inner
-def make_repeat(A, x, lo, hi):
-    """`x` lo..hi times (hi may be INFINITE); `x` is not nullable."""
-    if hi == 0 or x == EPS_ID:
-        return np.int64(EPS_ID)
-    if A[NODE * x + FLAGS] & HOLLOW or x == EMPTY_ID:
-        return np.int64(EPS_ID) if lo == 0 else np.int64(EMPTY_ID)
-    if lo == 1 and hi == 1:
-        return np.int64(x)
-    flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
-    flags |= A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
-    return intern_node(A, REPEAT, x, lo, hi, flags)
 
 
 @inner
