@@ -1,0 +1,105 @@
+"""How many bytes a state is from the nearest end of its text, from the structure of its term.
+
+The least number of bytes of a concatenation is the sum over its parts, of a union the least over
+its members, and of a rule that of its body: a shortest-path problem over the nodes of the store
+(Knuth, "A generalization of Dijkstra's algorithm", 1977). Exact but for intersections, complements
+and captures, where it is a guess: whoever follows it searches (`drawing`).
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from constrain.algebra.store import StateId, TermStore
+from constrain.kernels.derive import layout as lay
+
+__all__ = ["Distances"]
+
+ALL_RULES = 1 << 30
+GUESS_OF_FOLLOW = 2.0
+"""What follows a captured text, as long as the text is not known."""
+
+
+class Distances:
+    """Distances of the states of one store, each worked out once. Called under the store's lock."""
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+        self._known: dict[int, float] = {}
+
+    def of(self, state: StateId) -> float:
+        """Bytes from here to the nearest end; `inf` if there is none."""
+        found = self._known.get(state)
+        if found is None:
+            self._settle(int(state))
+            found = self._known[state]
+        return found
+
+    def _settle(self, root: int) -> None:
+        """Work out a node and all below it that is not known, by relaxation until it is stable."""
+        order, below = self._reachable(root)
+        draft = dict.fromkeys(order, inf)
+        changed = True
+        while changed:
+            changed = False
+            for node in order:
+                found = self._relax(node, below[node], draft)
+                if found < draft[node]:
+                    draft[node] = found
+                    changed = True
+        self._known.update(draft)
+
+    def _reachable(self, root: int) -> tuple[list[int], dict[int, list[int]]]:
+        """Nodes not known yet, parts before wholes as far as they do not recurse."""
+        below: dict[int, list[int]] = {}
+        order: list[int] = []
+        todo = [(root, False)]
+        while todo:
+            node, done = todo.pop()
+            if done:
+                order.append(node)
+            elif node not in below and node not in self._known:
+                below[node] = self._parts(node)
+                todo.append((node, True))
+                todo += [(part, False) for part in below[node]]
+        return order, below
+
+    def _parts(self, node: int) -> list[int]:
+        store = self._store
+        kind, a, b = store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        if kind in (lay.ALT, lay.AND):
+            at = int(store.arena[lay.POOL]) + a
+            return [int(m) for m in store.arena[at : at + b]]
+        if kind == lay.CAT:
+            return [a, b]
+        if kind == lay.REPEAT:
+            return [a]
+        if kind == lay.CAPTURE:
+            return [b]
+        if kind in (lay.RULE, lay.FOLLOW):
+            body = self._body(node)
+            if not body and kind == lay.RULE:
+                store.build_rules(ALL_RULES)
+                body = self._body(node)
+            return [body - 1] if body else []
+        return []
+
+    def _body(self, node: int) -> int:
+        return int(self._store.arena[int(self._store.arena[lay.BODY]) + node])
+
+    def _relax(self, node: int, parts: list[int], draft: dict[int, float]) -> float:
+        kind, _, lo = self._store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        far = [self._known[p] if p in self._known else draft[p] for p in parts]
+        if kind == lay.CAT:
+            return sum(far)
+        if kind == lay.ALT:
+            return min(far)
+        if kind == lay.AND:
+            return max(far)
+        if kind == lay.REPEAT:
+            return lo * far[0] if lo else 0.0
+        if kind == lay.CAPTURE:
+            return far[0] + GUESS_OF_FOLLOW
+        if kind in (lay.RULE, lay.FOLLOW):
+            return far[0] if far else GUESS_OF_FOLLOW
+        return {lay.EMPTY: inf, lay.CLASS: 1.0, lay.TOKEN: inf}.get(kind, 0.0)

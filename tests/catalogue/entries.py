@@ -1,0 +1,56 @@
+"""What the catalogue has: grammars with their texts and their oracles."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from constrain import Grammar
+from constrain.fixtures import Fixture, FixtureSet, find_grammars, load
+
+__all__ = ["CATALOGUE", "LARK_NAMES", "NAMES", "Entry", "entry", "is_outside"]
+
+CATALOGUE = Path(__file__).resolve().parents[2] / "grammars"
+PATHS = {path.stem: path for path in find_grammars([CATALOGUE])}
+NAMES = sorted(PATHS)
+LARK_NAMES = [name for name in NAMES if PATHS[name].suffix == ".lark"]
+
+
+class Entry:
+    """A grammar of the catalogue.
+
+    Attributes:
+        name: Of the grammar.
+        loaded: What is in its folder.
+        accept: Texts of the grammar.
+        reject: Texts that are none.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.loaded: FixtureSet = load(PATHS[name])
+        self.accept = [f for f in self.loaded.fixtures if f.verdict == "accept"]
+        self.reject = [f for f in self.loaded.fixtures if f.verdict == "reject"]
+
+    @functools.cached_property
+    def grammar(self) -> Grammar:
+        """Made once for all tests of a process."""
+        return self.loaded.grammar()
+
+    @functools.cached_property
+    def oracle(self) -> ModuleType:
+        """The module that asks the real parser."""
+        return importlib.import_module(f"tests.catalogue.oracles.{self.name}")
+
+
+@functools.cache
+def entry(name: str) -> Entry:
+    """The grammar of a name."""
+    return Entry(name)
+
+
+def is_outside(text: Fixture) -> bool:
+    """Whether the real parser takes a text that the grammar leaves out on purpose."""
+    return text.path.name.startswith("outside-")

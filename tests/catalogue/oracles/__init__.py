@@ -1,0 +1,1 @@
+"""One module a grammar: the real parser of its texts."""
