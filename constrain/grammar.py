@@ -12,7 +12,8 @@ from __future__ import annotations
 import reprlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.printer import byte_ranges
@@ -31,6 +32,7 @@ from constrain.algebra.terms import (
     token,
 )
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
+from constrain.frontends.explanation import Derivation, Explainer, Explanation, OnDemand
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from constrain.frontends.json_schema import JSONStyle, KeywordUse
     from constrain.frontends.tags import ToolFormat
 
-__all__ = ["Grammar", "Rejection"]
+__all__ = ["Derivation", "Explanation", "Grammar", "Rejection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,40 @@ class Rejection:
     expected: tuple[str, ...]
     complete: bool
     at_end: bool
+    _look: Callable[[], Explanation] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def explanation(self) -> Explanation:
+        """The place in the grammar's own words; empty where they are not known.
+
+        Known for grammars in Lark's syntax, GBNF, JSON Schemas and regular expressions, not for
+        what was put together from several.
+
+        Cost: the text is read once more, in a simple and slow way, the first time that this is
+        asked; within a budget, past which the answer is empty.
+        """
+        return Explanation(self.offset) if self._look is None else self._look()
+
+    @property
+    def expected_names(self) -> tuple[str, ...]:
+        """What could have come, as `Explanation.expected_names`. Cost: as of `explanation`."""
+        return self.explanation.expected_names
+
+    @property
+    def rule_path(self) -> tuple[str, ...]:
+        """The rules that the text is inside of, the outermost first. Cost: as of `explanation`."""
+        return self.explanation.rule_path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = partial(Explanation, self.offset)
+        if self._look is not None:
+            known = partial(_same, self._look())
+        fields = (self.offset, self.expected, self.complete, self.at_end, known)
+        return type(self), fields
+
+
+def _same(explanation: Explanation) -> Explanation:
+    return explanation
 
 
 class Grammar:
@@ -82,9 +118,11 @@ class Grammar:
         *,
         report: Callable[[], Sequence[KeywordUse]] | None = None,
         adapter: TypeAdapter[Any] | None = None,
+        explainer: Callable[[], Explainer] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.term = term
+        self._explainer = None if explainer is None else OnDemand(explainer)
         self.adapter = adapter
         self._report = report
         self._description = _shorten(description, 400)
@@ -560,7 +598,11 @@ class Grammar:
             return state != DEAD and store.nullable(state)
 
     def first_rejection(self, text: bytes) -> Rejection | None:
-        """Where `text` leaves the language, or None if it is in it."""
+        """Where `text` leaves the language, or None if it is in it.
+
+        Raises:
+            LimitExceededError: The text reaches more states than the limits allow.
+        """
         data = _as_bytes(text)
         with self._lock:
             store, start = self._ready()
@@ -572,8 +614,21 @@ class Grammar:
             state = state if at_end else store.advance(start, data[:offset])
             if state == DEAD:  # the language has no sentence at all
                 return Rejection(0, (), complete=False, at_end=False)
-            expected = tuple(byte_ranges(store.next_bytes(state)))
-            return Rejection(offset, expected, complete=store.nullable(state), at_end=at_end)
+            expected = store.next_bytes(state)
+            look = None
+            if self._explainer is not None:
+                look = cache(partial(self._explainer.explain, data, offset, expected))
+            complete = store.nullable(state)
+            return Rejection(offset, tuple(byte_ranges(expected)), complete, at_end, look)
+
+    def derivation(self, text: bytes) -> Derivation | None:
+        """How a text of the language is derived, at the top; None where that is not known.
+
+        Cost: as of `Rejection.explanation`.
+        """
+        if self._explainer is None or not self.accepts(text):
+            return None
+        return self._explainer.derivation(_as_bytes(text))
 
     def is_empty(self) -> bool:
         """Whether no text at all is in the language."""
