@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from constrain.algebra.notation import MAX_CHARS, grammar_text
 from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
 from constrain.algebra.store import DEAD, StateId, TermStore
@@ -116,12 +117,14 @@ class Grammar:
         term: Term,
         description: str,
         *,
+        source: str | None = None,
         report: Callable[[], Sequence[KeywordUse]] | None = None,
         adapter: TypeAdapter[Any] | None = None,
         explainer: Callable[[], Explainer] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.term = term
+        self._source = source
         self._explainer = None if explainer is None else OnDemand(explainer)
         self.adapter = adapter
         self._report = report
@@ -292,7 +295,7 @@ class Grammar:
             postlex=postlex,
             limits=limits,
         )
-        return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)
+        return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", source=text, limits=limits)
 
     @classmethod
     def from_regex(
@@ -490,17 +493,25 @@ class Grammar:
     def __or__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
-        return Grammar(alt((self.term, other.term)), f"({self!r} | {other!r})", limits=self._limits)
+        return Grammar(
+            alt((self.term, other.term)),
+            f"({self._description} | {other._description})",
+            limits=self._limits,
+        )
 
     def __add__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
-        return Grammar(cat(self.term, other.term), f"({self!r} + {other!r})", limits=self._limits)
+        return Grammar(
+            cat(self.term, other.term),
+            f"({self._description} + {other._description})",
+            limits=self._limits,
+        )
 
     def __and__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
-        both = f"({self!r} & {other!r})"
+        both = f"({self._description} & {other._description})"
         for side in (self, other):
             side._require_regular("&")
         made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
@@ -513,14 +524,16 @@ class Grammar:
 
         self._require_regular("~")
         outside = intersect((UTF8.text, complement(self.term)))
-        made = Grammar(outside, f"~{self!r}", limits=self._limits)
+        made = Grammar(outside, f"~{self._description}", limits=self._limits)
         if made.is_empty():
-            raise UnsatisfiableError(f"every UTF-8 text is in {self!r}, so nothing is outside it")
+            raise UnsatisfiableError(
+                f"every UTF-8 text is in {self._description}, so nothing is outside it"
+            )
         return made
 
     def optional(self) -> Grammar:
         """This or nothing."""
-        return Grammar(optional(self.term), f"{self!r}.optional()", limits=self._limits)
+        return Grammar(optional(self.term), f"{self._description}.optional()", limits=self._limits)
 
     def repeat(
         self, lo: int = 0, hi: int | None = None, *, separator: Grammar | str | None = None
@@ -542,15 +555,15 @@ class Grammar:
         between = Grammar.text(separator) if isinstance(separator, str) else separator
         bounds = f"{lo}" if hi is None else f"{lo}, {hi}"
         if between is None:
-            return Grammar(
-                repeat(self.term, lo, hi), f"{self!r}.repeat({bounds})", limits=self._limits
-            )
+            times = f"{self._description}.repeat({bounds})"
+            return Grammar(repeat(self.term, lo, hi), times, limits=self._limits)
         most = None if hi is None else max(hi - 1, 0)
         more = repeat(cat(between.term, self.term), max(lo - 1, 0), most)
         some = EPS if hi == 0 else cat(self.term, more)
+        shown = separator if isinstance(separator, str) else between._description
         return Grammar(
             some if lo else optional(some),
-            f"{self!r}.repeat({bounds}, separator={separator!r})",
+            f"{self._description}.repeat({bounds}, separator={shown!r})",
             limits=self._limits,
         )
 
@@ -570,14 +583,14 @@ class Grammar:
 
         term = with_reasoning(self.term, end=end, begin=begin, limits=self._limits)
         shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
-        return Grammar(term, f"{self!r}.with_reasoning({shown})", limits=self._limits)
+        return Grammar(term, f"{self._description}.with_reasoning({shown})", limits=self._limits)
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)
         if rule is not None:
             raise UnsupportedFeatureError(
                 f"{operator} needs grammars that do not recurse, and rule {rule.name!r} of "
-                f"{self!r} does",
+                f"{self._description} does",
                 hint="say the condition inside the schema or grammar instead",
             )
 
@@ -647,7 +660,17 @@ class Grammar:
         return self._store, self._start
 
     def __repr__(self) -> str:
-        return self._description
+        """The grammar as one reads it, below a comment that says what it was made from.
+
+        The notation is GBNF, with `&`, `~` and what else GBNF has no word for; long ones are cut
+        short. A grammar in lark's syntax is shown as it was written.
+        """
+        made_from = f"# {self._description}"
+        if self._source is None:
+            return f"{made_from}\n{grammar_text(self.term)}"
+        written = self._source.strip("\n")
+        more = "\n..." if len(written) > MAX_CHARS else ""
+        return f"{made_from}\n{written[:MAX_CHARS]}{more}"
 
 
 def _as_bytes(text: bytes) -> bytes:

@@ -8,5 +8,5 @@ which tokens spell which bytes (`vocab`, `automaton`).
 Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `store`
 (the same by kernels, in flat arrays), `codepoints` and `utf8` (code points to bytes), `tries`
 (finite sets of strings), `regular` (what `&` and `~` take), `structure` (what a state is made of),
-`printer` (bytes for messages).
+`printer` (bytes for messages), `notation` (terms as a grammar that a person reads).
 """
