@@ -9,7 +9,8 @@ Exit codes: 0 it is so; 1 it is not (a text was rejected, generation was cut); 2
 wrong (usage, a bad schema, a missing model); 70 a bug of constrain; 130 interrupted.
 
 Read in this order: `app` (the commands, one line each), `console` (how they speak), `sources` (a
-schema or regex from the arguments), `loading` (a model), then one file per command.
+grammar from the arguments), `loading` (a model), then one file per command; `fixtures` is the part
+of `check` that runs fixtures.
 """
 
 from __future__ import annotations

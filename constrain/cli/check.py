@@ -1,37 +1,44 @@
-"""`constrain check`: what becomes of a schema; is a text a sentence, and if not, from where on."""
+"""`constrain check`: what becomes of a schema; is a text a sentence; do fixtures pass."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 import constrain
 from constrain.cli.console import errors_as_json, output, say, write_json
+from constrain.cli.fixtures import check_fixtures
 from constrain.cli.report import report_as_json, say_relaxed, show_report
 from constrain.cli.sources import (
     DialectOption,
     FormatOption,
     Formats,
     GbnfOption,
+    GrammarOption,
+    LarkOption,
+    LexerOption,
+    ParserOption,
     RegexOption,
     SchemaOption,
+    StartOption,
     Style,
     Unsupported,
     UnsupportedOption,
     read_bytes,
     read_grammar,
 )
+from constrain.fixtures import SUFFIXES, expectations, place_of
 
 __all__ = ["Verdict", "check", "judge"]
 
-_AROUND = 30
-"""Code points shown on each side of the failing place."""
+_OF_GRAMMARS = ("style", "dialect", "formats", "on_unsupported", "start", "parser", "lexer")
+"""Parameters that fixtures have in their `options.toml`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +58,16 @@ class Verdict:
     """Whether the text up to `offset` is itself a sentence."""
     expected: tuple[str, ...] = ()
     """Byte ranges that could stand at `offset`."""
+    expected_names: tuple[str, ...] = ()
+    """What could, in the grammar's own names, where they are known."""
+    rule_path: tuple[str, ...] = ()
+    """The rules that the text is inside of at `offset`, where they are known."""
     excerpt: str = ""
     """The line around the failing place, in one line."""
     excerpt_column: int = 0
     """Terminal cells of `excerpt` before the failing place."""
+    explained: tuple[str, ...] = ()
+    """Lines that say what could have come."""
 
     @property
     def accepted(self) -> bool:
@@ -76,16 +89,28 @@ class Verdict:
             "ended_early": self.ended_early,
             "could_end": self.could_end,
             "expected": list(self.expected),
+            "expected_names": list(self.expected_names),
+            "rule_path": list(self.rule_path),
         }
 
 
 def check(
+    context: typer.Context,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Texts; - is stdin.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Texts; - is stdin. Without a grammar: grammars with fixtures, or folders.",
+        ),
     ] = None,
     schema: SchemaOption = None,
     regex: RegexOption = None,
     gbnf: GbnfOption = None,
+    lark: LarkOption = None,
+    grammar_file: GrammarOption = None,
+    start: StartOption = None,
+    parser: ParserOption = None,
+    lexer: LexerOption = None,
     style: Annotated[Style, typer.Option(help="Which spellings of JSON count.")] = Style.ANY,
     dialect: DialectOption = None,
     formats: FormatOption = Formats.ASSERT,
@@ -93,20 +118,45 @@ def check(
     ignore_final_newline: Annotated[
         bool, typer.Option("--ignore-final-newline", help="Take off one line feed at the end.")
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("-k", metavar="TEXT", help="Of fixtures, only those with this in their name."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """Check a JSON Schema or grammar, or texts against one or against a regex.
+    """Check texts against a grammar, or grammars against their fixtures, or look at a schema.
 
-    Without texts it says what is done with each keyword of the schema. With texts the exit code is
-    0 if all are accepted, 1 if not.
+    With a grammar and texts the exit code is 0 if all are accepted, 1 if not. With a grammar alone
+    it says what is done with each keyword of a schema. With texts alone each is a grammar, or a
+    folder of grammars, that has texts to accept and reject in the folder of its name: the exit code
+    is 0 if all verdicts are right, 1 if not, 2 if a grammar or its options are wrong.
     """
     files = files or []
     with errors_as_json(as_json):
-        if "-" in (schema, gbnf) and "-" in files:
-            raise typer.BadParameter("standard input can be the schema or a text, not both")
-        if not files and schema is None and gbnf is None:
+        one_of = (schema, regex, gbnf, lark, grammar_file)
+        if one_of == (None,) * 5:
+            _require_fixtures(context, files)
+            raise typer.Exit(check_fixtures(files, only or [], as_json=as_json))
+        if only:
+            raise typer.BadParameter("-k is for fixtures")
+        if "-" in one_of and "-" in files:
+            raise typer.BadParameter("standard input can be the grammar or a text, not both")
+        if not files and regex is not None:
             raise typer.BadParameter("give a FILE to check, or --schema FILE to look at alone")
-        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported, gbnf=gbnf)
+        grammar = read_grammar(
+            schema,
+            regex,
+            style,
+            dialect,
+            formats,
+            on_unsupported,
+            gbnf=gbnf,
+            lark=lark,
+            grammar=grammar_file,
+            start=start,
+            parser=parser,
+            lexer=lexer,
+        )
     verdicts = []
     if not files and not as_json:
         show_report(output(), grammar)
@@ -128,6 +178,27 @@ def check(
         raise typer.Exit(1)
 
 
+def _require_fixtures(context: typer.Context, files: list[str]) -> None:
+    """Refuse what is no question about fixtures."""
+    if not files:
+        raise typer.BadParameter(
+            "give a FILE to check, or --schema FILE to look at alone, or a folder of grammars"
+        )
+    for name in files:
+        path = Path(name)
+        is_grammar = path.suffix in SUFFIXES and path.with_suffix("").is_dir()
+        if path.exists() and not path.is_dir() and not is_grammar:
+            raise typer.BadParameter(
+                "give one of --schema FILE, --regex PATTERN, --gbnf FILE, --lark FILE and "
+                f"--grammar FILE: {name} is no grammar with a folder of texts beside it"
+            )
+    for name in (*_OF_GRAMMARS, "ignore_final_newline"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            option = "--format" if name == "formats" else f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"{option} of fixtures is said in their options.toml")
+
+
 def _read_and_judge(grammar: constrain.Grammar, name: str, ignore_final_newline: bool) -> Verdict:
     try:
         data = read_bytes(name)
@@ -141,28 +212,21 @@ def judge(grammar: constrain.Grammar, name: str, data: bytes) -> Verdict:
     rejection = grammar.first_rejection(data)
     if rejection is None:
         return Verdict(name)
-    start = data.rfind(b"\n", 0, rejection.offset) + 1
-    end = data.find(b"\n", rejection.offset)
-    before = _visible(data[start : rejection.offset])
-    after = _visible(data[rejection.offset : end if end >= 0 else len(data)])
-    shown = ("..." if len(before) > _AROUND else "") + before[-_AROUND:]
+    place = place_of(data, rejection.offset)
     return Verdict(
         name,
         offset=rejection.offset,
-        line=data.count(b"\n", 0, rejection.offset) + 1,
-        column=len(data[start : rejection.offset].decode("utf-8", "replace")) + 1,
+        line=place.line,
+        column=place.column,
         ended_early=rejection.at_end,
         could_end=rejection.complete,
-        expected=tuple(rejection.expected),
-        excerpt=shown + after[:_AROUND] + ("..." if len(after) > _AROUND else ""),
-        excerpt_column=cell_len(shown),
+        expected=rejection.expected,
+        expected_names=rejection.expected_names,
+        rule_path=rejection.rule_path,
+        excerpt=place.excerpt,
+        excerpt_column=place.cells,
+        explained=tuple(expectations(rejection)),
     )
-
-
-def _visible(data: bytes) -> str:
-    """Decode for a terminal: what is not text or would move the cursor shows as an escape."""
-    text = data.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _show(console: Console, verdict: Verdict) -> None:
@@ -175,6 +239,5 @@ def _show(console: Console, verdict: Verdict) -> None:
         text.append(": the text ends too early" if verdict.ended_early else "")
         text.append(f"\n  {verdict.excerpt}\n  {' ' * verdict.excerpt_column}")
         text.append("^", "bold red")
-        could = [*verdict.expected, *(["the end"] if verdict.could_end else [])]
-        text.append(f"\n  could have come: {', '.join(could) or 'nothing: no text is accepted'}")
+        text.append("".join([f"\n  {line}" for line in verdict.explained]))
     console.print(text, soft_wrap=True)

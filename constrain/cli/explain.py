@@ -11,7 +11,18 @@ from rich.text import Text
 import constrain
 from constrain.cli.console import errors_as_json, output, write_json
 from constrain.cli.report import report_as_json, show_report
-from constrain.cli.sources import GbnfOption, RegexOption, SchemaOption, Style, read_grammar
+from constrain.cli.sources import (
+    GbnfOption,
+    GrammarOption,
+    LarkOption,
+    LexerOption,
+    ParserOption,
+    RegexOption,
+    SchemaOption,
+    StartOption,
+    Style,
+    read_grammar,
+)
 
 __all__ = ["explain"]
 
@@ -20,6 +31,11 @@ def explain(
     schema: SchemaOption = None,
     regex: RegexOption = None,
     gbnf: GbnfOption = None,
+    lark: LarkOption = None,
+    grammar_file: GrammarOption = None,
+    start: StartOption = None,
+    parser: ParserOption = None,
+    lexer: LexerOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
@@ -28,7 +44,17 @@ def explain(
     It is compiled for a vocabulary of the 256 bytes, so no model is needed.
     """
     with errors_as_json(as_json):
-        grammar = read_grammar(schema, regex, style, gbnf=gbnf)
+        grammar = read_grammar(
+            schema,
+            regex,
+            style,
+            gbnf=gbnf,
+            lark=lark,
+            grammar=grammar_file,
+            start=start,
+            parser=parser,
+            lexer=lexer,
+        )
     vocab = constrain.Vocabulary([*(bytes([b]) for b in range(256)), None], eos_token_ids=[256])
     constrain.warmup()
     started = time.perf_counter()

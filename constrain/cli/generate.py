@@ -16,8 +16,13 @@ from constrain.cli.sources import (
     FormatOption,
     Formats,
     GbnfOption,
+    GrammarOption,
+    LarkOption,
+    LexerOption,
+    ParserOption,
     RegexOption,
     SchemaOption,
+    StartOption,
     Style,
     Unsupported,
     UnsupportedOption,
@@ -33,6 +38,11 @@ def generate(
     schema: SchemaOption = None,
     regex: RegexOption = None,
     gbnf: GbnfOption = None,
+    lark: LarkOption = None,
+    grammar_file: GrammarOption = None,
+    start: StartOption = None,
+    parser: ParserOption = None,
+    lexer: LexerOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
     dialect: DialectOption = None,
     formats: FormatOption = Formats.ASSERT,
@@ -56,7 +66,20 @@ def generate(
 ) -> None:
     """Let a model write text that fits a schema, regex or grammar; exit code 1 if it was cut."""
     with errors_as_json(as_json):
-        grammar = read_grammar(schema, regex, style, dialect, formats, on_unsupported, gbnf=gbnf)
+        grammar = read_grammar(
+            schema,
+            regex,
+            style,
+            dialect,
+            formats,
+            on_unsupported,
+            gbnf=gbnf,
+            lark=lark,
+            grammar=grammar_file,
+            start=start,
+            parser=parser,
+            lexer=lexer,
+        )
         say_relaxed(grammar)
         params = constrain.SamplingParams(
             temperature=temperature, top_p=top_p, top_k=top_k, min_p=min_p, seed=seed

@@ -1,4 +1,4 @@
-"""What several commands take: a grammar as `--schema FILE`, `--regex PATTERN` or `--gbnf FILE`."""
+"""What several commands take: a grammar, as a schema, a regex, GBNF, Lark, or by its suffix."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import constrain
 from constrain.cli.loading import compile_kernels
 from constrain.errors import ConstrainError
+from constrain.fixtures import load_grammar
 
 __all__ = [
     "Dialect",
@@ -21,8 +22,13 @@ __all__ = [
     "FormatOption",
     "Formats",
     "GbnfOption",
+    "GrammarOption",
+    "LarkOption",
+    "LexerOption",
+    "ParserOption",
     "RegexOption",
     "SchemaOption",
+    "StartOption",
     "Style",
     "Unsupported",
     "UnsupportedOption",
@@ -78,6 +84,30 @@ GbnfOption = Annotated[
     str | None,
     typer.Option("--gbnf", metavar="FILE", help="A grammar in llama.cpp's GBNF; - is stdin."),
 ]
+LarkOption = Annotated[
+    str | None,
+    typer.Option("--lark", metavar="FILE", help="A grammar in Lark's syntax; - is stdin."),
+]
+GrammarOption = Annotated[
+    str | None,
+    typer.Option(
+        "--grammar",
+        metavar="FILE",
+        help="A grammar by its suffix: .lark, .gbnf, .regex, or .json for a JSON Schema. The "
+        "options.toml in the folder of its name counts.",
+    ),
+]
+StartOption = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="RULE", help="The rule that a text is, in Lark and GBNF."),
+]
+ParserOption = Annotated[
+    str | None, typer.Option("--parser", metavar="NAME", help="Lark: lalr or earley.")
+]
+LexerOption = Annotated[
+    str | None,
+    typer.Option("--lexer", metavar="NAME", help="Lark: auto, contextual, basic, dynamic, ..."),
+]
 DialectOption = Annotated[
     Dialect | None,
     typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),
@@ -100,32 +130,72 @@ def read_grammar(
     on_unsupported: Unsupported = Unsupported.REFUSE,
     *,
     gbnf: str | None = None,
+    lark: str | None = None,
+    grammar: str | None = None,
+    start: list[str] | None = None,
+    parser: str | None = None,
+    lexer: str | None = None,
 ) -> constrain.Grammar:
     """Make the grammar that the options name, after kernels that no cache holds are compiled.
 
     Raises:
-        typer.BadParameter: None or several are given, or the file cannot be read.
+        typer.BadParameter: None or several are given, an option is for another kind of grammar, or
+            the file cannot be read.
         GrammarError: The schema, pattern or grammar is wrong; its note is the name of the file.
     """
-    if [schema, regex, gbnf].count(None) != 2:
-        raise typer.BadParameter("give one of --schema FILE, --regex PATTERN and --gbnf FILE")
+    if [schema, regex, gbnf, lark, grammar].count(None) != 4:
+        raise typer.BadParameter(
+            "give one of --schema FILE, --regex PATTERN, --gbnf FILE, --lark FILE and "
+            "--grammar FILE"
+        )
+    kind = _kind(schema, regex, gbnf, lark, grammar)
+    if start and kind not in (".lark", ".gbnf"):
+        raise typer.BadParameter("--start is for grammars in Lark's syntax and GBNF")
+    if (parser or lexer) and kind != ".lark":
+        raise typer.BadParameter("--parser and --lexer are for grammars in Lark's syntax")
+    schema_options: dict[str, Any] = {
+        "style": style.value,
+        "dialect": None if dialect is None else dialect.value,
+        "format": formats.value,
+        "on_unsupported": on_unsupported.value,
+    }
+    lark_options = {"start": start, "parser": parser, "lexer": lexer}
+    options: dict[str, Any] = {
+        ".json": schema_options,
+        ".lark": {name: value for name, value in lark_options.items() if value},
+        ".gbnf": {"root": _one(start)} if start else {},
+    }.get(kind, {})
     compile_kernels()
     if regex is not None:
         return constrain.Grammar.from_regex(regex)
-    if gbnf is not None:
-        text = _read_text("grammar", gbnf)
-        with _naming(gbnf):
-            return constrain.Grammar.from_gbnf(text)
-    assert schema is not None
-    text = _read_text("schema", schema)
-    with _naming(schema):
-        return constrain.Grammar.from_json_schema(
-            text,
-            style=style.value,
-            dialect=None if dialect is None else dialect.value,
-            format=formats.value,
-            on_unsupported=on_unsupported.value,
-        )
+    if grammar is not None:
+        return load_grammar(grammar, **options)
+    name = schema or gbnf or lark
+    assert name is not None
+    text = _read_text("schema" if kind == ".json" else "grammar", name)
+    with _naming(name):
+        if kind == ".json":
+            return constrain.Grammar.from_json_schema(text, **options)
+        if kind == ".gbnf":
+            return constrain.Grammar.from_gbnf(text, **options)
+        paths = [] if name == "-" else [str(Path(name).resolve().parent)]
+        return constrain.Grammar.from_lark(text, import_paths=paths, **options)
+
+
+def _kind(
+    schema: str | None, regex: str | None, gbnf: str | None, lark: str | None, grammar: str | None
+) -> str:
+    """The suffix that the grammar has, or would have in a file."""
+    if grammar is not None:
+        return Path(grammar).suffix
+    given = {".json": schema, ".regex": regex, ".gbnf": gbnf, ".lark": lark}
+    return next(kind for kind, value in given.items() if value is not None)
+
+
+def _one(start: list[str]) -> str:
+    if len(start) > 1:
+        raise typer.BadParameter("GBNF has one --start")
+    return start[0]
 
 
 @contextmanager

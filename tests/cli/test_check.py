@@ -269,7 +269,7 @@ def test_a_schema_that_cannot_be_read_is_json_for_a_program(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["good.json"], "give one of --schema FILE, --regex PATTERN and --gbnf FILE"),
+        (["good.json"], "give one of --schema FILE, --regex PATTERN, --gbnf FILE"),
         (["--schema", "schema.json", "--regex", "a", "good.json"], "give one of"),
         (["--gbnf", "none.gbnf"], "cannot read the grammar none.gbnf"),
         (["--gbnf", "broken.json"], "grammar syntax error"),

@@ -108,7 +108,7 @@ def test_a_cut_text_is_exit_code_1(tiny_model: Path, capsys: pytest.CaptureFixtu
     [
         (["--regex", "a", "--prompt", "x", "--model", "no/such/folder"], "there is no model at"),
         (["--regex", "a"], "--prompt"),
-        (["--prompt", "x"], "give one of --schema FILE, --regex PATTERN and --gbnf FILE"),
+        (["--prompt", "x"], "give one of --schema FILE, --regex PATTERN, --gbnf FILE"),
         (["--regex", "a", "--prompt", "x", "--temperature", "-1"], "temperature=-1"),
         (["--regex", "a", "--prompt", "x", "--max-new-tokens", "-1"], "--max-new-tokens"),
     ],
