@@ -108,6 +108,7 @@ class Grammar:
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
+        description: What it was made from, in one line; `repr` has the grammar itself.
         adapter: Of a grammar from pydantic, what reads its texts back:
             `grammar.adapter.validate_json(text)`. Else None.
     """
@@ -128,7 +129,7 @@ class Grammar:
         self._explainer = None if explainer is None else OnDemand(explainer)
         self.adapter = adapter
         self._report = report
-        self._description = _shorten(description, 400)
+        self.description = _shorten(description, 400)
         self._limits = limits
         self._lock = threading.Lock()
         self._store: TermStore | None = None
@@ -495,7 +496,7 @@ class Grammar:
             return NotImplemented
         return Grammar(
             alt((self.term, other.term)),
-            f"({self._description} | {other._description})",
+            f"({self.description} | {other.description})",
             limits=self._limits,
         )
 
@@ -504,14 +505,14 @@ class Grammar:
             return NotImplemented
         return Grammar(
             cat(self.term, other.term),
-            f"({self._description} + {other._description})",
+            f"({self.description} + {other.description})",
             limits=self._limits,
         )
 
     def __and__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
-        both = f"({self._description} & {other._description})"
+        both = f"({self.description} & {other.description})"
         for side in (self, other):
             side._require_regular("&")
         made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
@@ -524,16 +525,16 @@ class Grammar:
 
         self._require_regular("~")
         outside = intersect((UTF8.text, complement(self.term)))
-        made = Grammar(outside, f"~{self._description}", limits=self._limits)
+        made = Grammar(outside, f"~{self.description}", limits=self._limits)
         if made.is_empty():
             raise UnsatisfiableError(
-                f"every UTF-8 text is in {self._description}, so nothing is outside it"
+                f"every UTF-8 text is in {self.description}, so nothing is outside it"
             )
         return made
 
     def optional(self) -> Grammar:
         """This or nothing."""
-        return Grammar(optional(self.term), f"{self._description}.optional()", limits=self._limits)
+        return Grammar(optional(self.term), f"{self.description}.optional()", limits=self._limits)
 
     def repeat(
         self, lo: int = 0, hi: int | None = None, *, separator: Grammar | str | None = None
@@ -555,15 +556,15 @@ class Grammar:
         between = Grammar.text(separator) if isinstance(separator, str) else separator
         bounds = f"{lo}" if hi is None else f"{lo}, {hi}"
         if between is None:
-            times = f"{self._description}.repeat({bounds})"
+            times = f"{self.description}.repeat({bounds})"
             return Grammar(repeat(self.term, lo, hi), times, limits=self._limits)
         most = None if hi is None else max(hi - 1, 0)
         more = repeat(cat(between.term, self.term), max(lo - 1, 0), most)
         some = EPS if hi == 0 else cat(self.term, more)
-        shown = separator if isinstance(separator, str) else between._description
+        shown = separator if isinstance(separator, str) else between.description
         return Grammar(
             some if lo else optional(some),
-            f"{self._description}.repeat({bounds}, separator={shown!r})",
+            f"{self.description}.repeat({bounds}, separator={shown!r})",
             limits=self._limits,
         )
 
@@ -583,14 +584,14 @@ class Grammar:
 
         term = with_reasoning(self.term, end=end, begin=begin, limits=self._limits)
         shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
-        return Grammar(term, f"{self._description}.with_reasoning({shown})", limits=self._limits)
+        return Grammar(term, f"{self.description}.with_reasoning({shown})", limits=self._limits)
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)
         if rule is not None:
             raise UnsupportedFeatureError(
                 f"{operator} needs grammars that do not recurse, and rule {rule.name!r} of "
-                f"{self._description} does",
+                f"{self.description} does",
                 hint="say the condition inside the schema or grammar instead",
             )
 
@@ -665,7 +666,7 @@ class Grammar:
         The notation is GBNF, with `&`, `~` and what else GBNF has no word for; long ones are cut
         short. A grammar in lark's syntax is shown as it was written.
         """
-        made_from = f"# {self._description}"
+        made_from = f"# {self.description}"
         if self._source is None:
             return f"{made_from}\n{grammar_text(self.term)}"
         written = self._source.strip("\n")

@@ -88,6 +88,7 @@ class _Printer:
         self._kept: list[Term] = []  # terms whose id is a key, so that no other gets that id
         self._shared: set[int] = set()
         self._counted: dict[int, int] = {}
+        self._points: dict[int, _Ranges | None] = {}
 
     def print(self, term: Term) -> str:
         self._name(term, term.name if isinstance(term, Rule) else "root")
@@ -131,7 +132,7 @@ class _Printer:
 
     def _whole(self, body: Term) -> list[_Item]:
         """A body: its own alternatives may stand on several lines."""
-        points = _codepoints(body)
+        points = self._codepoints(body)
         if points is None and isinstance(body, Alt) and EPS not in body.members:
             items: list[_Item] = []
             for member in body.members:
@@ -150,7 +151,7 @@ class _Printer:
     def _expand(self, term: Term, level: int) -> list[_Item]:
         if isinstance(term, Cat):
             return self._sequence(term, level)
-        points = _codepoints(term)
+        points = self._codepoints(term)
         if points is not None:
             return [_class_text(points)]
         if isinstance(term, Literal):
@@ -188,7 +189,7 @@ class _Printer:
         stack: list[Term] = [term]
         while stack and len(parts) < self._left:
             part = stack.pop()
-            points = _codepoints(part)
+            points = self._codepoints(part)
             if points is not None and len(points) == 1 and points[0][0] == points[0][1]:
                 text += chr(points[0][0]).encode()
                 continue
@@ -244,12 +245,28 @@ class _Printer:
             seen = self._counted.get(id(term), 0)
             self._counted[id(term)] = seen + 1
             if seen:
-                if seen == 1 and _is_large(term) and id(term) not in self._names:
+                if seen == 1 and self._is_large(term) and id(term) not in self._names:
                     self._shared.add(id(term))
                 continue
             self._kept.append(term)
-            if _codepoints(term) is None:
+            if self._codepoints(term) is None:
                 stack.extend(members_of(term))
+
+    def _is_large(self, term: Term) -> bool:
+        """Whether a name is shorter: a class of code points counts as one."""
+        stack, count = [term], 0
+        while stack and count < 8:
+            part = stack.pop()
+            count += 1
+            if self._codepoints(part) is None:
+                stack.extend(members_of(part))
+        return count >= 8
+
+    def _codepoints(self, term: Term) -> _Ranges | None:
+        if id(term) not in self._points:
+            self._kept.append(term)
+            self._points[id(term)] = _codepoints(term)
+        return self._points[id(term)]
 
 
 def _wrapped(items: list[_Item], parentheses: bool) -> list[_Item]:
@@ -261,17 +278,6 @@ def _joined(items: list[_Item], separator: str, parentheses: bool) -> list[_Item
     for item in items:
         made += [separator, item] if made else [item]
     return _wrapped(made, parentheses)
-
-
-def _is_large(term: Term) -> bool:
-    """Whether a name is shorter: a class of code points counts as one."""
-    stack, count = [term], 0
-    while stack and count < 8:
-        part = stack.pop()
-        count += 1
-        if _codepoints(part) is None:
-            stack.extend(members_of(part))
-    return count >= 8
 
 
 def _counts(lo: int, hi: int | None) -> str:

@@ -67,7 +67,7 @@ def explain(
     if as_json:
         write_json(
             {
-                "grammar": repr(grammar),
+                "grammar": grammar.description,
                 "keywords": report_as_json(grammar),
                 "begins_with": forced.decode("utf-8", "backslashreplace"),
                 "then": could,

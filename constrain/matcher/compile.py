@@ -64,7 +64,8 @@ class CompiledGrammar:
         return self._automaton.nbytes
 
     def __repr__(self) -> str:
-        return f"CompiledGrammar({self.grammar!r}, {self.vocab!r}, terms={self.num_terms})"
+        made_from = self.grammar.description
+        return f"CompiledGrammar({made_from}, {self.vocab!r}, terms={self.num_terms})"
 
 
 def compile(
@@ -102,7 +103,7 @@ def compile(
     automaton = compiled.automaton
     if automaton.is_empty(automaton.start):
         raise UnsatisfiableError(
-            f"no text at all matches {grammar!r}",
+            f"no text at all matches {grammar.description}",
             hint="some of its parts contradict each other",
         )
     automaton.build_ahead(RULES_AHEAD)
@@ -143,8 +144,8 @@ def _refuse_unspellable(automaton: Automaton) -> None:
             continue  # bytes are not all that it goes on by
         if stuck is not None:
             raise VocabularyError(
-                f"this vocabulary cannot spell {automaton.grammar!r}: {stuck}, and no token does "
-                "so\nhint: check that the vocabulary holds raw bytes "
+                f"this vocabulary cannot spell {automaton.grammar.description}: {stuck}, and no "
+                "token does so\nhint: check that the vocabulary holds raw bytes "
                 "(Vocabulary.from_transformers does), or add tokens for single bytes"
             )
 

@@ -246,4 +246,4 @@ class Matcher:
             place = "terminated"
         else:
             place = "accepting" if self.is_accepting else "incomplete"
-        return f"Matcher({self._automaton.grammar!r}, steps={self.num_steps}, {place})"
+        return f"Matcher({self._automaton.grammar.description}, steps={self.num_steps}, {place})"

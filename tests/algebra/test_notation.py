@@ -87,11 +87,11 @@ def test_what_is_printed_is_read_again(term: t.Term) -> None:
             'root ::= "n" root-after-root | "n"\nroot-after-root ::= "+" root',
         ),
     ],
-    ids=lambda value: None if isinstance(value, str) else value._description[:40],
+    ids=lambda value: None if isinstance(value, str) else value.description[:40],
 )
 def test_examples(grammar: Grammar, text: str) -> None:
     comment, _, printed = repr(grammar).partition("\n")
-    assert comment == f"# {grammar._description}"
+    assert comment == f"# {grammar.description}"
     assert printed == text
 
 
