@@ -1,10 +1,11 @@
 """Regular expressions to terms.
 
-In: a pattern in one of two dialects, "python" (the module `re`) or "ecma" (ECMA-262, what JSON
-Schema's `pattern` is written in). Out: a term, the language of its full matches, over UTF-8 or
-another alphabet. Decided here: what each construct means, case folding, anchors and lookaround.
-What cannot be honoured exactly raises `UnsupportedFeatureError` with a caret under it. Not decided
-here: how code points are spelled (`algebra.utf8`), whether the language is empty (`algebra.store`).
+In: a pattern in one of three dialects: "python" (the module `re`), "ecma" (ECMA-262, what JSON
+Schema's `pattern` is written in) or "rust" (the crate `regex`). Out: a term, the language of its
+full matches, over UTF-8 or another alphabet. Decided here: what each construct means, case folding,
+anchors and lookaround. What cannot be honoured exactly raises `UnsupportedFeatureError` with a
+caret under it. Not decided here: how code points are spelled (`algebra.utf8`), whether the language
+is empty (`algebra.store`).
 
     >>> term = from_regex(r"[a-c]{2,4}")
     >>> term.nullable
@@ -12,21 +13,26 @@ here: how code points are spelled (`algebra.utf8`), whether the language is empt
 
 Read in this order: `nodes` (the syntax tree), `reader` (what readers share: groups, quantifiers,
 errors), `python_syntax` and `python_classes`, `ecma_syntax` with `unicode_properties`,
-`unicode_names` and `unicode_tables`, `case_folding`, `atomic` (atomic groups rewritten), `plain`
+`unicode_names` and `unicode_tables`, `rust_syntax` with `rust_classes`, `rust_anchors` and
+`byte_nodes` (patterns over bytes), `case_folding`, `atomic` (atomic groups rewritten), `plain`
 (nodes without assertions to terms), `resolve` (assertions in their smallest form), `configurations`
 (a pattern with assertions, run symbolically), `assertions` (its terms).
 """
 
 from __future__ import annotations
 
+from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Term
 from constrain.algebra.utf8 import UTF8, Alphabet
+from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.regex.assertions import lower_assertions
+from constrain.frontends.regex.byte_nodes import BYTE_ALPHABET, BYTES, OfBytes
 from constrain.frontends.regex.ecma_syntax import read_ecma
-from constrain.frontends.regex.nodes import RegexNode, search
+from constrain.frontends.regex.nodes import RegexNode, chars, concat, repetition
 from constrain.frontends.regex.plain import factor, lower_plain
 from constrain.frontends.regex.python_syntax import read_python
 from constrain.frontends.regex.resolve import Resolved
+from constrain.frontends.regex.rust_syntax import read_rust
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["RegexNode", "from_regex", "lower", "parse", "search"]
@@ -39,8 +45,9 @@ def parse(
 
     Args:
         pattern: The pattern, without delimiters.
-        dialect: "python" or "ecma".
-        flags: Letters out of "ismxau", only for "python", as if by `(?...)` at its start.
+        dialect: "python", "ecma" or "rust".
+        flags: Letters, in force for the whole pattern: out of "ismxau" for "python", "imsuv" for
+            "ecma" (u always is; v allows sets of sets in classes), "imsUuRx" for "rust".
         limits: Budgets: max_input_bytes, max_nesting, max_source_nodes.
 
     Raises:
@@ -50,11 +57,23 @@ def parse(
     """
     if dialect == "python":
         return read_python(pattern, limits, flags)
+    if dialect == "rust":
+        return read_rust(pattern, limits, flags)
     if dialect != "ecma":
-        raise ValueError(f"dialect must be 'python' or 'ecma', not {dialect!r}")
-    if flags:
-        raise ValueError("flags are for the dialect 'python'; ECMA-262 patterns are read with u")
-    return read_ecma(pattern, limits)
+        raise GrammarError(
+            f"dialect must be 'python', 'ecma' or 'rust', not {dialect!r}",
+            hint='leave it out for "python", the syntax of `re`',
+        )
+    return read_ecma(pattern, limits, flags)
+
+
+def search(node: RegexNode) -> RegexNode:
+    """`node` anywhere in a text: anything, `node`, anything. Anchors keep their sense."""
+    of_bytes = isinstance(node, OfBytes)
+    anything = repetition(chars(BYTES if of_bytes else CodepointSet.ANY), 0, None)
+    if isinstance(node, OfBytes):
+        return OfBytes(concat((anything, node.body, anything)))
+    return concat((anything, node, anything))
 
 
 def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAULT_LIMITS) -> Term:
@@ -64,6 +83,12 @@ def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAUL
         UnsupportedFeatureError: An assertion that cannot be honoured exactly.
         LimitExceededError: Assertions inside repeats need too many states.
     """
+    if isinstance(node, OfBytes):
+        if alphabet is not UTF8:
+            raise UnsupportedFeatureError(
+                "a pattern that matches bytes which are no text, where a text is needed"
+            )
+        node, alphabet = node.body, BYTE_ALPHABET
     factored = factor(node)
     if factored.plain:
         return lower_plain(factored, alphabet, {})

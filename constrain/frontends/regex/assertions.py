@@ -102,6 +102,7 @@ class _Equations:
             for piece, target in self._machine.targets(points, cell, obligations, config.seen):
                 edges[target] = edges.get(target, CodepointSet.NONE) | piece
         spelled = [(self._alphabet.spell(p), t) for t, p in edges.items()]
+        spelled = [(term, t) for term, t in spelled if term is not EMPTY]  # no byte is over 255
         return _Equation(closure.accepting, False, spelled + closure.blocks, closure.conjunctions)
 
     def _alive(self, *, through_conjunctions: bool) -> set[Config]:

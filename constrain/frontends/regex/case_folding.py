@@ -2,7 +2,7 @@
 
 - `re` compares lower-case forms, and treats as one those lower-case letters that have the same
   upper-case form (such as ſ and s, or the three forms of theta).
-- ECMA-262 with the flag u compares simple case foldings.
+- ECMA-262 with the flag u or v, and Rust, compare simple case foldings.
 
 Either way letters fall into classes, and a set of code points is closed under them.
 
@@ -20,8 +20,9 @@ from functools import cache, lru_cache
 import numpy as np
 
 from constrain.algebra.codepoints import MAX_CODEPOINT, CodepointSet
+from constrain.frontends.regex.unicode_properties import simple_folding
 
-__all__ = ["all_code_points", "ignore_case_ecma", "ignore_case_python"]
+__all__ = ["all_code_points", "ignore_case_ascii", "ignore_case_python", "ignore_case_simple"]
 
 
 def all_code_points() -> str:
@@ -39,9 +40,15 @@ def ignore_case_python(points: CodepointSet, *, ascii_only: bool) -> CodepointSe
 
 
 @lru_cache(maxsize=1024)
-def ignore_case_ecma(points: CodepointSet) -> CodepointSet:
-    """What matches a class of `points` under the flags i and u of ECMA-262. Cost: as above."""
-    return _ecma_case().close(points)
+def ignore_case_simple(points: CodepointSet) -> CodepointSet:
+    """What matches a class of `points` under the flags i and u of ECMA-262, or under i in Rust."""
+    return _simple_case().close(points)
+
+
+@lru_cache(maxsize=1024)
+def ignore_case_ascii(points: CodepointSet) -> CodepointSet:
+    """What matches a class of `points` where only ASCII letters have cases."""
+    return _ascii_case().close(points)
 
 
 class _Case:
@@ -99,11 +106,5 @@ def _python_case() -> _Case:
 
 
 @cache
-def _ecma_case() -> _Case:
-    """Simple case folding: where the full one is longer than a code point, it is the lower case."""
-    folded: dict[int, int] = {}
-    for letter in _cased_letters():
-        forms = [f for f in (letter.casefold(), letter.lower()) if len(f) == 1]
-        if forms and forms[0] != letter:
-            folded[ord(letter)] = ord(forms[0])
-    return _Case(folded)
+def _simple_case() -> _Case:
+    return _Case(simple_folding())

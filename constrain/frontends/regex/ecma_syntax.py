@@ -5,7 +5,10 @@ and \w are ASCII. The syntax is that of u plus what real schemas write and only 
 allows, where it cannot mean anything else: unescaped `]`, `}` and `{`, `\-` or `\_` or `\@`,
 `[\w-.]`, `\07`, `(?=x)*`. A backslash before another ASCII letter stays an error: `\A`, `\Z` or
 `\h` mean something elsewhere, and would silently match a letter here. Refused by name:
-back-references.
+back-references. With the flag v classes are sets of sets (`ecma_class_sets`), without Annex B.
+
+A pattern without u and v is not read: there a text is UTF-16 code units, so `.` is half of an
+emoji, and letters are the same if their upper-case forms are.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ import re
 from typing import Final, NamedTuple
 
 from constrain.algebra.codepoints import CodepointSet, union
-from constrain.frontends.regex.case_folding import ignore_case_ecma
+from constrain.errors import GrammarError
+from constrain.frontends.regex.case_folding import ignore_case_simple
+from constrain.frontends.regex.ecma_class_sets import ClassSetReader
 from constrain.frontends.regex.nodes import Anchor, AnchorKind, RegexNode, chars
-from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
+from constrain.frontends.regex.reader import GroupKind, Quantifier
 from constrain.frontends.regex.unicode_properties import property_set
 from constrain.limits import Limits
 
@@ -47,10 +52,8 @@ _SPACE: Final = CodepointSet.from_ranges(
 _CLASSES: Final = {"d": _DIGIT, "w": _WORD, "s": _SPACE}
 _BRACES: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _PROPERTY: Final = re.compile(r"\{([A-Za-z_]+)(?:=([A-Za-z_]+))?\}")
-_NO_PROPERTY: Final = ("Changes_When_NFKC_Casefolded", "CWKCF")
-
 _MODIFIERS: Final = re.compile(r"([ims]*)(-([ims]*))?:")
-_IGNORE_CASE, _MULTILINE, _DOT_ALL = 1, 2, 4
+_IGNORE_CASE, _MULTILINE, _DOT_ALL, _UNICODE_SETS = 1, 2, 4, 8
 _FLAGS: Final = {"i": _IGNORE_CASE, "m": _MULTILINE, "s": _DOT_ALL}
 
 _LOOKS: Final = {
@@ -62,14 +65,15 @@ _LOOKS: Final = {
 }
 
 
-def read_ecma(pattern: str, limits: Limits) -> RegexNode:
+def read_ecma(pattern: str, limits: Limits, flags: str = "") -> RegexNode:
     """The node of a pattern in the syntax of ECMA-262.
 
     Args:
         pattern: The pattern, without slashes and flags.
         limits: Budgets for input bytes, nesting and nodes.
+        flags: Letters out of "imsuv"; u is always on.
     """
-    return _EcmaReader(pattern, limits).read()
+    return _EcmaReader(pattern, limits, flags).read()
 
 
 class _Item(NamedTuple):
@@ -79,9 +83,16 @@ class _Item(NamedTuple):
     points: CodepointSet
 
 
-class _EcmaReader(PatternReader):
-    def __init__(self, pattern: str, limits: Limits) -> None:
+class _EcmaReader(ClassSetReader):
+    def __init__(self, pattern: str, limits: Limits, flags: str) -> None:
         super().__init__(pattern, limits)
+        letters = {**_FLAGS, "u": 0, "v": _UNICODE_SETS}
+        for letter in flags:
+            if letter not in letters:
+                raise GrammarError(
+                    f"flags of the dialect 'ecma' are letters out of 'imsuv', not {letter!r}"
+                )
+            self.flags |= letters[letter]
         self._captures: int | None = None
         # For each open group: names in the alternative being read, and in those before it.
         self._names: list[tuple[set[str], set[str]]] = [(set(), set())]
@@ -96,7 +107,7 @@ class _EcmaReader(PatternReader):
             if this == "\\":
                 self._escape(start)
             elif this == "[":
-                self.add(chars(self._class(start)), start)
+                self.add(self._class_node(start), start)
             elif this in "*+?{":
                 self._quantifier(this, start)
             elif this == ".":
@@ -122,9 +133,9 @@ class _EcmaReader(PatternReader):
         self.add(node, start)
 
     def _folded(self, points: CodepointSet) -> CodepointSet:
-        return ignore_case_ecma(points) if self.flags & _IGNORE_CASE else points
+        return ignore_case_simple(points) if self.flags & _IGNORE_CASE else points
 
-    def _category(self, letter: str) -> CodepointSet:
+    def read_category(self, letter: str) -> CodepointSet:
         # Only \w has letters; with i it has those that fold to one, ſ and the Kelvin sign.
         points = self._folded(_CLASSES[letter.lower()])
         return ~points if letter.isupper() else points
@@ -141,20 +152,20 @@ class _EcmaReader(PatternReader):
         this = self.peek()
         if this and this in "dswDSW":
             self.at += 1
-            self.add(chars(self._category(this)), start)
+            self.add(chars(self.read_category(this)), start)
         elif this in ("b", "B"):
             self.at += 1
             kind = AnchorKind.BOUNDARY if this == "b" else AnchorKind.NO_BOUNDARY
-            self.add(Anchor(kind, self._category("w")), start, repeatable=False)
+            self.add(Anchor(kind, self.read_category("w")), start, repeatable=False)
         elif this in ("p", "P"):
             self.at += 1
-            self.add(chars(self._folded(self._property(this, start))), start)
+            self.add(chars(self._property_set(this, start)), start)
         elif this == "k":
             raise self._named_reference(start)
         elif this and this in "123456789":
             self._decimal_escape(start)
         else:
-            self._literal(self._escaped_point(start), start)
+            self._literal(self.read_escaped_point(start), start)
 
     def _decimal_escape(self, start: int) -> None:
         """A back-reference, or what Annex B makes of a number that no group has."""
@@ -186,7 +197,7 @@ class _EcmaReader(PatternReader):
             hint="write out what the group may match",
         )
 
-    def _escaped_point(self, start: int) -> int:
+    def read_escaped_point(self, start: int) -> int:
         """The code point that an escape means, in a class or not; `at` is after the backslash."""
         this = self.peek()
         if not this:
@@ -250,7 +261,7 @@ class _EcmaReader(PatternReader):
             self.at = after
         return high
 
-    def _property(self, this: str, start: int) -> CodepointSet:
+    def read_property(self, this: str, start: int) -> CodepointSet:
         r"""The set of `\p{...}` or `\P{...}`; `at` is after the letter."""
         written = _PROPERTY.match(self.source, self.at)
         if written is None:
@@ -262,8 +273,6 @@ class _EcmaReader(PatternReader):
             )
         self.at = written.end()
         name, value = written.groups()
-        if name in _NO_PROPERTY:
-            raise self.unsupported(f"the property {name} is not in the tables", start, self.at)
         points = property_set(name, value)
         if points is None:
             raise self.error(
@@ -274,7 +283,21 @@ class _EcmaReader(PatternReader):
             )
         return ~points if this == "P" else points
 
+    def _property_set(self, this: str, start: int) -> CodepointSet:
+        if self.flags & _UNICODE_SETS:  # first what folds to the property, then the complement
+            points = self._folded(self.read_property("p", start))
+            return ~points if this == "P" else points
+        return self._folded(self.read_property(this, start))
+
     # Classes.
+
+    def ignores_case(self) -> bool:
+        return bool(self.flags & _IGNORE_CASE)
+
+    def _class_node(self, start: int) -> RegexNode:
+        if self.flags & _UNICODE_SETS:
+            return self.read_class_set(start)
+        return chars(self._class(start))
 
     def _class(self, start: int) -> CodepointSet:
         negated = self.match("^")
@@ -321,14 +344,14 @@ class _EcmaReader(PatternReader):
         letter = self.peek()
         if letter and letter in "dswDSW":
             self.at += 1
-            return _Item(None, self._category(letter))
+            return _Item(None, self.read_category(letter))
         if letter in ("p", "P"):
             self.at += 1
-            return _Item(None, self._property(letter, at))
+            return _Item(None, self.read_property(letter, at))
         if letter == "b":
             self.at += 1
             return _Item(8, CodepointSet.NONE)
-        return _Item(self._escaped_point(at), CodepointSet.NONE)
+        return _Item(self.read_escaped_point(at), CodepointSet.NONE)
 
     # Quantifiers.
 

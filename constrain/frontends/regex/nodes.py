@@ -35,7 +35,6 @@ __all__ = [
     "chars",
     "concat",
     "repetition",
-    "search",
 ]
 
 
@@ -252,9 +251,3 @@ def repetition(body: RegexNode, lo: int, hi: int | None, *, lazy: bool = False) 
     if lo == 1 and hi == 1:
         return body
     return Repeat(body, lo, hi, lazy)
-
-
-def search(node: RegexNode) -> RegexNode:
-    """`node` anywhere in a text: anything, `node`, anything. Anchors keep their sense."""
-    anything = repetition(chars(CodepointSet.ANY), 0, None)
-    return concat((anything, node, anything))

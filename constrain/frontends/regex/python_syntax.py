@@ -12,6 +12,7 @@ import unicodedata
 from typing import Final, NamedTuple
 
 from constrain.algebra.codepoints import CodepointSet, union
+from constrain.errors import GrammarError
 from constrain.frontends.regex.case_folding import ignore_case_python
 from constrain.frontends.regex.nodes import (
     Anchor,
@@ -80,7 +81,9 @@ class _PythonReader(PatternReader):
         super().__init__(pattern, limits)
         for letter in flags:
             if letter not in _FLAGS or letter == "L":
-                raise ValueError(f"flags are letters out of 'ismxau', not {letter!r}")
+                raise GrammarError(
+                    f"flags of the dialect 'python' are letters out of 'ismxau', not {letter!r}"
+                )
             self.flags |= _FLAGS[letter]
         self._num_groups = 0
         self._names: dict[str, int] = {}

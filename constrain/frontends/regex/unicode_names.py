@@ -1,10 +1,17 @@
-"""The names of Unicode properties that ECMA-262 knows, as it spells them (no loose matching)."""
+"""The names of Unicode properties that ECMA-262 and Rust know, as ECMA-262 spells them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["BINARY", "CATEGORIES", "CATEGORY_ALIASES", "SCRIPTS", "SCRIPT_ALIASES"]
+__all__ = [
+    "BINARY",
+    "CATEGORIES",
+    "CATEGORY_ALIASES",
+    "MORE_BINARY",
+    "SCRIPTS",
+    "SCRIPT_ALIASES",
+]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -40,7 +47,8 @@ BINARY: Final = _pairs(
     """
     ASCII_Hex_Digit/AHex Alphabetic/Alpha Bidi_Control/Bidi_C Bidi_Mirrored/Bidi_M
     Case_Ignorable/CI Cased Changes_When_Casefolded/CWCF Changes_When_Casemapped/CWCM
-    Changes_When_Lowercased/CWL Changes_When_Titlecased/CWT Changes_When_Uppercased/CWU Dash
+    Changes_When_Lowercased/CWL Changes_When_NFKC_Casefolded/CWKCF
+    Changes_When_Titlecased/CWT Changes_When_Uppercased/CWU Dash
     Default_Ignorable_Code_Point/DI Deprecated/Dep Diacritic/Dia Emoji Emoji_Component/EComp
     Emoji_Modifier/EMod Emoji_Modifier_Base/EBase Emoji_Presentation/EPres
     Extended_Pictographic/ExtPict Extender/Ext Grapheme_Base/Gr_Base Grapheme_Extend/Gr_Ext
@@ -52,10 +60,18 @@ BINARY: Final = _pairs(
     White_Space/space XID_Continue/XIDC XID_Start/XIDS
     """
 )
-"""Binary properties: {long name: short name}. `Any`, `ASCII` and `Assigned` are computed.
+"""Binary properties of both: {long name: short name}. `Any`, `ASCII`, `Assigned` are computed."""
 
-`Changes_When_NFKC_Casefolded` is the one that the table's source lacks.
-"""
+MORE_BINARY: Final = _pairs(
+    """
+    Grapheme_Link/Gr_Link Hyphen IDS_Unary_Operator/IDSU ID_Compat_Math_Continue
+    ID_Compat_Math_Start Modifier_Combining_Mark/MCM Other_Alphabetic/OAlpha
+    Other_Default_Ignorable_Code_Point/ODI Other_Grapheme_Extend/OGr_Ext Other_ID_Continue/OIDC
+    Other_ID_Start/OIDS Other_Lowercase/OLower Other_Math/OMath Other_Uppercase/OUpper
+    Prepended_Concatenation_Mark/PCM
+    """
+)
+"""Binary properties that only Rust knows: {long name: short name}."""
 
 SCRIPTS: Final = _pairs(
     """

@@ -173,7 +173,6 @@ def test_what_is_invalid_is_shown_with_a_caret(pattern, span):
         (r"(a)\1", (3, 5)),
         (r"\1(a)", (0, 2)),
         (r"(?<n>a)\k<n>", (7, 12)),
-        (r"\p{Changes_When_NFKC_Casefolded}", (0, 32)),
     ],
 )
 def test_what_is_valid_and_not_regular_is_refused_by_name(pattern, span):

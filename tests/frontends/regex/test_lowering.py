@@ -26,7 +26,12 @@ from constrain.algebra.terms import (
     star,
 )
 from constrain.algebra.utf8 import UTF8
-from constrain.errors import LimitExceededError, RegexSyntaxError, UnsupportedFeatureError
+from constrain.errors import (
+    GrammarError,
+    LimitExceededError,
+    RegexSyntaxError,
+    UnsupportedFeatureError,
+)
 from constrain.frontends.regex import from_regex, lower, parse, search
 from constrain.limits import Limits
 from tests.frontends.regex.languages import Language, texts
@@ -315,11 +320,14 @@ def test_another_alphabet_spells_the_same_texts(pattern):
 def test_flags_may_be_given_beside_the_pattern():
     assert "A\nB" in Language(from_regex("a.b", flags="is"))
     assert "é" not in Language(from_regex(r"\w", flags="a"))
-    with pytest.raises(ValueError, match="ismxau"):
-        parse("a", flags="q")
-    with pytest.raises(ValueError, match="python"):
-        parse("a", "ecma", flags="i")
-    with pytest.raises(ValueError, match="'python' or 'ecma'"):
+    assert "A\nB" in Language(from_regex("a.b", "ecma", flags="is"))
+    assert "aXyz" in Language(from_regex(r"a[\p{L}--\q{b}]+", "ecma", flags="v"))
+    assert "A\r" in Language(from_regex("a .", "rust", flags="ix"))
+    assert "a\r" not in Language(from_regex("a.", "rust", flags="R"))
+    for dialect, letters in (("python", "ismxau"), ("ecma", "imsuv"), ("rust", "imsUuRx")):
+        with pytest.raises(GrammarError, match=letters):
+            parse("a", dialect, flags="q")
+    with pytest.raises(GrammarError, match="'python', 'ecma' or 'rust'"):
         parse("a", "perl")
 
 
