@@ -300,13 +300,21 @@ class Grammar:
 
     @classmethod
     def from_regex(
-        cls, pattern: str, *, dialect: str = "python", limits: Limits = DEFAULT_LIMITS
+        cls,
+        pattern: str,
+        *,
+        dialect: str = "python",
+        flags: str = "",
+        limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         r"""The texts that a regular expression matches from first to last character.
 
         Args:
             pattern: The expression, e.g. `[a-z]+\d{2,4}`.
-            dialect: "python" (the syntax and meaning of `re`) or "ecma" (ECMA-262 with Unicode).
+            dialect: "python" (the syntax and meaning of `re`), "ecma" (ECMA-262 with Unicode) or
+                "rust" (the crate `regex`). `docs/how-to/regex.md` has what differs.
+            flags: Letters for the whole pattern, such as "i": out of "ismxau", "imsuv" or "imsUuRx"
+                by dialect.
             limits: Budgets.
 
         Raises:
@@ -322,8 +330,11 @@ class Grammar:
                 f"a pattern must be a str, not {type(pattern).__name__}",
                 hint="decode bytes first; to judge bytes, write them as escapes",
             )
-        term = from_regex(pattern, dialect, limits=limits)
-        return cls(term, f"Grammar.from_regex({_shorten(repr(pattern))})", limits=limits)
+        term = from_regex(pattern, dialect, flags=flags, limits=limits)
+        named = f", dialect={dialect!r}" if dialect != "python" else ""
+        named += f", flags={flags!r}" if flags else ""
+        shown = f"Grammar.from_regex({_shorten(repr(pattern))}{named})"
+        return cls(term, shown, limits=limits)
 
     @classmethod
     def from_gbnf(
