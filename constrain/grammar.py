@@ -421,7 +421,7 @@ class Grammar:
         tool_choice: str | dict[str, Any] | None = "auto",
         *,
         format: str | ToolFormat,
-        parallel: bool = True,
+        parallel_tool_calls: bool = True,
         style: str | JSONStyle = "canonical",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
@@ -429,16 +429,18 @@ class Grammar:
 
         Args:
             tools: As in a request to OpenAI's chat API, each `{"type": "function", "function":
-                {"name", "parameters"}}`, or the inner object alone. One without `parameters` is
-                called with `{}`.
+                {"name", "parameters", "strict"}}`, or the inner object alone. One without
+                `parameters` is called with `{}`; the arguments of one with `strict` false are any
+                object, else they satisfy the schema.
             tool_choice: "auto" or None: text, calls, or both. "required": calls. "none": text in
                 which no call begins. `{"type": "function", "function": {"name": ...}}`: calls of
-                this one.
-            format: "hermes" (Qwen too), "llama3", "mistral", "mistral-v3", "deepseek",
-                "deepseek-v3.1", "harmony" (GPT-OSS), "gemma", or a
-                `constrain.ToolFormat`. "llama3", "gemma" and "harmony" have one
-                call in a turn.
-            parallel: More than one call.
+                this one. `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`: "auto" or
+                "required" with some of the tools.
+            format: How the model's family writes calls: a name of
+                `constrain.frontends.tags.TOOL_FORMATS`, such as "hermes" (Qwen too), "llama3",
+                "mistral", "deepseek-v3.2", "harmony" (GPT-OSS), "qwen3-coder", "glm-4.5", "gemma4",
+                or a `constrain.ToolFormat`.
+            parallel_tool_calls: More than one call. Some families cannot write two in a turn.
             style: How the arguments are written, as of `from_json_schema`.
             limits: Budgets.
 
@@ -452,7 +454,12 @@ class Grammar:
 
         _check_limits(limits)
         term = from_tools(
-            tools, tool_choice, format=format, parallel=parallel, style=style, limits=limits
+            tools,
+            tool_choice,
+            format=format,
+            parallel_tool_calls=parallel_tool_calls,
+            style=style,
+            limits=limits,
         )
         names = [(tool.get("function") or tool)["name"] for tool in tools]
         shown = f"{_shorten(repr(names))}, {tool_choice!r}, format={format!r}"

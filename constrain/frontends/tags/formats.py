@@ -29,7 +29,10 @@ from constrain.frontends.gbnf import from_gbnf
 from constrain.frontends.json_schema import JSONStyle, from_json_schema
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.regex import from_regex
-from constrain.frontends.tags.fields import Fields, check, placed
+from constrain.frontends.tags.argument_styles import PARAMETERS
+from constrain.frontends.tags.arguments import arguments, json_without
+from constrain.frontends.tags.bounded_text import bounded_text
+from constrain.frontends.tags.fields import Fields, check, nearest, placed
 from constrain.frontends.tags.free_text import Trigger, free_text, triggers_of
 from constrain.frontends.tags.markers import marker
 from constrain.limits import Limits
@@ -37,6 +40,7 @@ from constrain.limits import Limits
 __all__ = ["Options", "Tag", "lower_format", "lower_schema", "lower_tag_list"]
 
 Token = str | int
+_MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ def _lower(part: Part, options: Options) -> Lowering:
         raise UnsupportedFeatureError(
             f"a format of type {name!r}, which is not known here",
             pointer=fields.at("type"),
-            hint=_HINTS.get(name, f"the types are {', '.join(map(repr, _TYPES))}"),
+            hint=_HINTS.get(name)
+            or nearest(name, _TYPES, f"the types are {', '.join(map(repr, _TYPES))}"),
         )
     lower, names = known
     fields.what = f"a {name!r} format"
@@ -136,23 +141,49 @@ def _const_string(fields: Fields, end: End | None, options: Options) -> Lowering
 def _json_schema(fields: Fields, end: End | None, options: Options) -> Lowering:
     yield from ()
     spelling = fields.get("style", str, "json")
-    if spelling != "json":
+    if spelling != "json" and spelling not in PARAMETERS:
+        names = ["json", *PARAMETERS]
         raise UnsupportedFeatureError(
-            f"a JSON Schema for texts in the style {spelling!r}",
+            f"a JSON Schema for texts in the style {spelling!r}, which is not known here",
             pointer=fields.at("style"),
-            hint="'json' is the style that is honoured",
+            hint=nearest(spelling, names, f"the styles are {', '.join(map(repr, names))}"),
         )
+    excludes = _excludes(fields)
     style = options.style
-    if "max_whitespace_cnt" in fields:
-        most = fields.get("max_whitespace_cnt", int)
-        if most < 0:
-            raise GrammarError(
-                f"'max_whitespace_cnt' is >= 0, not {most}", pointer=fields.at("max_whitespace_cnt")
-            )
+    most = _count(fields, "max_whitespace_cnt")
+    if most is not None:
         style = replace(style, whitespace="flexible", max_whitespace=most)
     order = "any" if fields.get("any_order", bool, False) else "declared"
     how = replace(options, style=style)
-    return _before(lower_schema(fields, "json_schema", how, property_order=order), end)
+    if spelling == "json" and not excludes:
+        return _before(lower_schema(fields, "json_schema", how, property_order=order), end)
+    schema = fields.get("json_schema", (str, dict, bool))
+    with placed(fields.at("json_schema")):
+        if spelling == "json":
+            term = json_without(
+                schema, excludes, style=style, property_order=order, limits=options.limits
+            )
+        else:
+            term = arguments(
+                schema,
+                PARAMETERS[spelling],
+                style=style,
+                property_order=order,
+                kept_out=excludes,
+                loose=True,
+                limits=options.limits,
+            )
+    return _before(term, end)
+
+
+def _qwen_xml_parameter(fields: Fields, end: End | None, options: Options) -> Lowering:
+    yield from ()
+    schema = fields.get("json_schema", (str, dict, bool))
+    with placed(fields.at("json_schema")):
+        term = arguments(
+            schema, PARAMETERS["qwen_xml"], style=options.style, loose=True, limits=options.limits
+        )
+    return _before(term, end)
 
 
 def lower_schema(
@@ -175,8 +206,18 @@ def _regex(fields: Fields, end: End | None, options: Options) -> Lowering:
 
 def _grammar(fields: Fields, end: End | None, options: Options) -> Lowering:
     yield from ()
-    text = fields.get("grammar", str)
+    text, syntax = fields.get("grammar", str), fields.get("syntax", str, "ebnf")
+    if syntax not in ("ebnf", "lark"):
+        raise UnsupportedFeatureError(
+            f"a grammar in the syntax {syntax!r}",
+            pointer=fields.at("syntax"),
+            hint="the syntaxes are 'ebnf' and 'lark'",
+        )
     with placed(fields.at("grammar")):
+        if syntax == "lark":
+            from constrain.frontends.lark import from_lark  # lark is an extra
+
+            return _before(from_lark(text, limits=options.limits), end)
         return _before(from_gbnf(text, limits=options.limits), end)
 
 
@@ -226,9 +267,10 @@ def _plus(fields: Fields, end: End | None, options: Options) -> Lowering:
 
 def _repeat(fields: Fields, end: End | None, options: Options) -> Lowering:
     lo, hi = fields.get("min", int), fields.get("max", int)
-    if lo < 0 or (hi != -1 and hi < lo):
+    if not 0 <= lo <= _MOST or (hi != -1 and not lo <= hi <= _MOST):
         raise GrammarError(
-            f"'min' and 'max' are counts, min <= max, or max is -1, not {lo} and {hi}",
+            f"'min' and 'max' are counts up to {_MOST:,}, min <= max, or max is -1, "
+            f"not {lo} and {hi}",
             pointer=fields.pointer,
         )
     return (yield from _repeated(fields, end, lo, None if hi == -1 else hi))
@@ -288,22 +330,48 @@ def _tags_with_separator(fields: Fields, end: End | None, options: Options) -> L
 
 def _any_text(fields: Fields, end: End | None, options: Options) -> Lowering:
     yield from ()
-    for key in ("max_tokens", "max_chars"):
-        if key in fields:
-            raise UnsupportedFeatureError(
-                f"free text with {key!r}", pointer=fields.at(key), hint="leave the bound out"
-            )
-    return _until([], fields, end, options.limits)
+    most_tokens, most_chars = _count(fields, "max_tokens"), _count(fields, "max_chars")
+    if most_tokens is None and most_chars is None:
+        return _until([], fields, end, options.limits)
+    excludes = _excludes(fields)
+    if most_tokens is None:
+        assert most_chars is not None
+        ends = None if end is None or end.token is not None else end.texts
+        with placed(fields.pointer):
+            text = bounded_text(most_chars, ends, excludes, limits=options.limits)
+        return text if ends is not None else _before(text, end)
+    if most_chars is not None or excludes or (end is not None and end.token is None):
+        raise UnsupportedFeatureError(
+            "free text with 'max_tokens' beside a text that ends it, 'excludes' or 'max_chars': a "
+            "token is counted as a whole, and these are about the bytes in it",
+            pointer=fields.at("max_tokens"),
+            hint="end the tag at a token, {'type': 'token', 'token': '</think>'}, or use max_chars",
+        )
+    return _before(repeat(_other_tokens(fields, end), 0, most_tokens), end)
 
 
-def _until(triggers: list[Trigger], fields: Fields, end: End | None, limits: Limits) -> Term:
-    """Free text until a trigger, or until the end and with it."""
+def _count(fields: Fields, key: str) -> int | None:
+    if key not in fields:
+        return None
+    most: int = fields.get(key, int)
+    if not 0 <= most <= _MOST:
+        raise GrammarError(f"{key!r} is 0 to {_MOST:,}, not {most}", pointer=fields.at(key))
+    return most
+
+
+def _excludes(fields: Fields) -> list[str]:
     excludes = fields.strings("excludes")
     for i, text in enumerate(excludes):
         if not text:
             raise GrammarError(
                 "no text is free of the empty text", pointer=fields.at("excludes", i)
             )
+    return excludes
+
+
+def _until(triggers: list[Trigger], fields: Fields, end: End | None, limits: Limits) -> Term:
+    """Free text until a trigger, or until the end and with it."""
+    excludes = _excludes(fields)
     if end is None or end.token is not None:
         stops = []
         if end is not None:
@@ -440,10 +508,7 @@ def _exclude_token(fields: Fields, end: End | None, options: Options) -> Lowerin
 
 def _any_tokens(fields: Fields, end: End | None, options: Options) -> Lowering:
     yield from ()
-    most = fields.get("max_tokens", int) if "max_tokens" in fields else None
-    if most is not None and most < 0:
-        raise GrammarError(f"'max_tokens' is >= 0, not {most}", pointer=fields.at("max_tokens"))
-    return _before(repeat(_other_tokens(fields, end), 0, most), end)
+    return _before(repeat(_other_tokens(fields, end), 0, _count(fields, "max_tokens")), end)
 
 
 def _token_triggered_tags(fields: Fields, end: End | None, options: Options) -> Lowering:
@@ -485,9 +550,13 @@ def _token_dispatch(fields: Fields, end: End | None, options: Options) -> Loweri
 _Lower = Callable[[Fields, End | None, Options], Lowering]
 _TYPES: Final[dict[str, tuple[_Lower, tuple[str, ...]]]] = {
     "const_string": (_const_string, ("value",)),
-    "json_schema": (_json_schema, ("json_schema", "style", "any_order", "max_whitespace_cnt")),
+    "json_schema": (
+        _json_schema,
+        ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"),
+    ),
+    "qwen_xml_parameter": (_qwen_xml_parameter, ("json_schema",)),
     "regex": (_regex, ("pattern",)),
-    "grammar": (_grammar, ("grammar",)),
+    "grammar": (_grammar, ("grammar", "syntax")),
     "any_text": (_any_text, ("excludes", "max_tokens", "max_chars")),
     "sequence": (_sequence, ("elements",)),
     "or": (_or, ("elements",)),
@@ -515,6 +584,5 @@ _TYPES: Final[dict[str, tuple[_Lower, tuple[str, ...]]]] = {
     "token_dispatch": (_token_dispatch, ("rules", "loop", "exclude_tokens")),
 }
 _HINTS: Final = {
-    "qwen_xml_parameter": "arguments as JSON are a 'json_schema' format",
     "structural_tag": "a structural tag stands at the top only; inside it are formats",
 }

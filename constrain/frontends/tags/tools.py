@@ -10,13 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from constrain.algebra.terms import EPS, Term, alt, cat, optional, star
+from constrain.algebra.terms import EPS, Term, alt, cat, literal, optional, star
 from constrain.algebra.tries import trie
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
 from constrain.frontends.json_schema import JSONStyle, from_json_schema
 from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
-from constrain.frontends.tags.fields import Fields, placed
+from constrain.frontends.regex import from_regex
+from constrain.frontends.tags.arguments import arguments
+from constrain.frontends.tags.fields import Fields, nearest, placed
 from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin, triggers_of
 from constrain.frontends.tags.markers import marker
 from constrain.frontends.tags.tool_formats import ToolFormat, resolve_tool_format
@@ -25,7 +27,7 @@ from constrain.limits import DEFAULT_LIMITS, Limits
 __all__ = ["from_tools"]
 
 _NO_PARAMETERS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
-_BARE_NAME: Final = re.compile(r"[\w.:/-]+")
+_ANY_PARAMETERS: Final = {"type": "object"}
 
 
 class _Tool(NamedTuple):
@@ -40,20 +42,22 @@ def from_tools(
     tool_choice: str | dict[str, Any] | None = "auto",
     *,
     format: str | ToolFormat,
-    parallel: bool = True,
+    parallel_tool_calls: bool = True,
     style: str | JSONStyle = "canonical",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """What a model may write when it has some tools.
 
     Args:
-        tools: Each `{"type": "function", "function": {"name", "parameters"}}`, or the inner object
-            alone. Without `parameters` a tool takes none: its arguments are `{}`.
+        tools: Each `{"type": "function", "function": {"name", "parameters", "strict"}}`, or the
+            inner object alone. Without `parameters` a tool takes none: its arguments are `{}`. With
+            `strict` false its arguments are any object; else they satisfy the schema.
         tool_choice: "auto" or None: text, calls, or text and then calls. "required": calls.
             "none": text without calls. `{"type": "function", "function": {"name": ...}}`: calls of
-            this tool.
+            this tool. `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`: "auto" or
+            "required" with some of the tools.
         format: How calls are written, see `tool_formats`.
-        parallel: More than one call, where the format has a way to write them.
+        parallel_tool_calls: More than one call, where the format has a way to write them.
         style: How arguments are written, see `json_schema.style`.
         limits: Budgets.
 
@@ -72,10 +76,11 @@ def from_tools(
     mode, offered = _choose(request["tool_choice"], known)
     if not offered:
         return _text_alone(how, limits)
-    entries = [(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered]
-    calls = _after_opening(trie(entries), how, parallel=parallel)
+    names = trie([(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered])
+    calls = _after_opening(cat(_before_name(how, limits), names), how, parallel=parallel_tool_calls)
     if mode == "required" and not how.always_text:
-        return cat(marker(how.opening), calls)
+        lead = optional(literal(how.lead.encode())) if how.lead else EPS
+        return cat(lead, marker(how.opening), calls)
     if how.whole_message:
         return alt((cat(marker(how.opening), calls), _text_alone(how, limits)))
     triggers = triggers_of(how.opening, [how.first_trigger], calls, again=False)
@@ -90,36 +95,55 @@ def _text_alone(how: ToolFormat, limits: Limits) -> Term:
     return free_text((), may_end=True, excludes=excludes, name="text", limits=limits)
 
 
-def _after_opening(names: Term, how: ToolFormat, *, parallel: bool) -> Term:
-    """The rest of the calls once all that stands before the first name is there."""
+def _after_opening(one: Term, how: ToolFormat, *, parallel: bool) -> Term:
+    """The rest of the calls once the opening of the first one is there; `one` is that of one."""
     more: Term = EPS
     if parallel and how.between is not None:
-        before = how.call_parts[0]
-        more = star(cat(marker(how.between), marker(before), names))
+        more = star(cat(marker(how.between), marker(how.opening[len(how.begin) :]), one))
     stop = optional(marker(how.stop)) if how.stop else EPS
-    return cat(names, more, marker(how.end), stop)
+    return cat(one, more, marker(how.end), stop)
+
+
+def _before_name(how: ToolFormat, limits: Limits) -> Term:
+    """What stands between the opening of a call and the name of the tool."""
+    pieces = how.pieces[: how.pieces.index("$NAME")]
+    rest = pieces if pieces and pieces[0].startswith("$") else pieces[1:]
+    return cat(*[_piece(piece, EPS, how, limits) for piece in rest])
+
+
+def _after_name(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
+    pieces = how.pieces
+    given = _arguments(tool, how, style, limits)
+    return cat(*[_piece(p, given, how, limits) for p in pieces[pieces.index("$NAME") + 1 :]])
+
+
+def _piece(piece: str, given: Term, how: ToolFormat, limits: Limits) -> Term:
+    if piece == "$ARGS":
+        return given
+    return from_regex(how.id, "ecma", limits=limits) if piece == "$ID" else marker(piece)
 
 
 def _spell(tool: _Tool, how: ToolFormat) -> bytes:
     if how.json_name:
         return json.dumps(tool.name, ensure_ascii=False).encode()
-    if not _BARE_NAME.fullmatch(tool.name):
+    if not re.fullmatch(how.names, tool.name):
         raise UnsupportedFeatureError(
             f"the tool name {tool.name!r} in a format that writes it bare",
             pointer=tool.pointer,
-            hint="such a name has letters, digits, '_', '-', '.', ':' and '/'",
+            hint="letters, digits and '_' are always fine",
         )
     return tool.name.encode()
 
 
-def _after_name(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
-    _, between, after = how.call_parts
+def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
     schema = tool.parameters
     if "type" not in schema and "$ref" not in schema:
         schema = {"type": "object", **schema}  # arguments are an object, said or not
     with placed(tool.pointer):
-        arguments = from_json_schema(schema, style=style, limits=limits).term
-    return cat(marker(between), arguments, marker(after))
+        if how.arguments is None:
+            return from_json_schema(schema, style=style, limits=limits).term
+        marks = () if how.arguments.nested == "python" else how.marks
+        return arguments(schema, how.arguments, style=style, kept_out=marks, limits=limits)
 
 
 # Reading
@@ -151,7 +175,9 @@ def _tools(values: list[JSON]) -> dict[str, _Tool]:
         if not name or name in known:
             reason = "has no name" if not name else f"has the name of another, {name!r}"
             raise GrammarError(f"{fields.what} {reason}", pointer=fields.at("name"))
-        if "parameters" in fields:
+        if not fields.get("strict", bool, True):
+            known[name] = _Tool(name, _ANY_PARAMETERS, fields.pointer)
+        elif "parameters" in fields:
             known[name] = _Tool(name, fields.get("parameters", dict), fields.at("parameters"))
         else:
             known[name] = _Tool(name, _NO_PARAMETERS, fields.pointer)
@@ -164,30 +190,62 @@ def _choose(choice: JSON, known: dict[str, _Tool]) -> tuple[str, list[_Tool]]:
     if choice is None:
         choice = "auto"
     if isinstance(choice, str):
-        if choice not in ("auto", "required", "none"):
-            raise GrammarError(
-                f"tool_choice is 'auto', 'required', 'none' or names a function, not {choice!r}",
-                pointer=at,
-                hint='{"type": "function", "function": {"name": ...}} names one',
-            )
+        mode = _mode(choice, ("auto", "required", "none"), "tool_choice", at)
         if choice == "required" and not known:
             raise GrammarError("a call is required, and there are no tools", pointer=at)
-        return choice, [] if choice == "none" else list(known.values())
+        return mode, [] if mode == "none" else list(known.values())
     fields = Fields(choice, at, "tool_choice")
+    kind = fields.get("type", str)
+    if kind == "allowed_tools":
+        return _allowed(fields, known)
+    return "required", [_named(fields, known)]
+
+
+def _allowed(fields: Fields, known: dict[str, _Tool]) -> tuple[str, list[_Tool]]:
+    if "allowed_tools" in fields:  # the Responses API has the fields at the top
+        fields = Fields(fields.get("allowed_tools", dict), fields.at("allowed_tools"), "the tools")
+    at = fields.at("mode")
+    mode = _mode(fields.get("mode", str, "auto"), ("auto", "required"), "a mode", at)
+    listed = fields.get("tools", list)
+    names = dict.fromkeys(
+        [
+            _named(Fields(v, fields.at("tools", i), "a tool"), known).name
+            for i, v in enumerate(listed)
+        ]
+    )
+    if mode == "required" and not names:
+        raise GrammarError("a call is required, and no tool is allowed", pointer=fields.at("tools"))
+    return mode, [known[name] for name in names]
+
+
+def _mode(given: str, modes: tuple[str, ...], what: str, pointer: str) -> str:
+    if given not in modes:
+        listed = ", ".join(map(repr, modes))
+        raise GrammarError(
+            f"{what} is {listed}, or names tools, not {given!r}",
+            pointer=pointer,
+            hint='{"type": "function", "function": {"name": ...}} names one',
+        )
+    return given
+
+
+def _named(fields: Fields, known: dict[str, _Tool]) -> _Tool:
+    """The tool that an object names."""
     kind = fields.get("type", str)
     if kind != "function":
         raise UnsupportedFeatureError(
-            f"tool_choice of type {kind!r}",
+            f"{fields.what} of type {kind!r}",
             pointer=fields.at("type"),
-            hint="pass the tools that are allowed, and 'auto' or 'required'",
+            hint="only functions have a schema that says what a call looks like",
         )
     if "function" in fields:
         fields = Fields(fields.get("function", dict), fields.at("function"), "a function")
     name = fields.get("name", str)
     if name not in known:
+        others = f"the tools are {', '.join(map(repr, list(known)[:8])) or 'none'}"
         raise GrammarError(
             f"there is no tool {name!r}",
             pointer=fields.at("name"),
-            hint=f"the tools are {', '.join(map(repr, list(known)[:8])) or 'none'}",
+            hint=nearest(name, known, others),
         )
-    return "required", [known[name]]
+    return known[name]
