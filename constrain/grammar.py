@@ -364,7 +364,14 @@ class Grammar:
                 f"a grammar must be a str, not {type(text).__name__}", hint="decode bytes first"
             )
         term = from_gbnf(text, root=root, limits=limits)
-        return cls(term, f"Grammar.from_gbnf({_shorten(repr(text))})", limits=limits)
+
+        def explainer() -> Explainer:
+            from constrain.frontends.gbnf.explain import GbnfExplainer
+
+            return GbnfExplainer(text, root, limits)
+
+        shown = f"Grammar.from_gbnf({_shorten(repr(text))})"
+        return cls(term, shown, explainer=explainer, limits=limits)
 
     @classmethod
     def from_choices(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> Grammar:
