@@ -68,6 +68,7 @@ class Graph:
         self.proper = self._least(self._wait_to_be_proper)
         self.left_successors = [self._left_of(n) for n in range(len(self.nodes))]
         self.left, self.left_components = components(self.left_successors)
+        limits.check("max_nesting", self._left_depth(), "rules that begin with each other")
         self.uses = [
             [s for s in successors if self.productive[s]] if self.productive[n] else []
             for n, successors in enumerate(self.successors)
@@ -150,6 +151,23 @@ class Graph:
             if in_order and not self.nullable[s]:
                 break
         return found
+
+    def _left_depth(self) -> int:
+        """Sequences that stand one at the beginning of another, without coming round.
+
+        A derivative builds what follows all of them, and looks at what is inside for each.
+        """
+        depth = [0] * len(self.left_components)
+        for c, component in enumerate(self.left_components):
+            inner = max(
+                [depth[self.left[s]] for n in component for s in self.left_successors[n]], default=0
+            )
+            longer = any([len(self.successors[n]) > 1 for n in component if self._is_sequence(n)])
+            depth[c] = inner + longer
+        return max(depth, default=0)
+
+    def _is_sequence(self, n: int) -> bool:
+        return isinstance(self.nodes[n], Sequence)
 
 
 def components(successors: Parts[Parts[int]]) -> tuple[list[int], list[list[int]]]:

@@ -149,6 +149,11 @@ def test_lazy_rules_that_are_not_regular_are_refused(text):
         Grammar.from_gbnf(text)
 
 
+def _chain(length: int, rule: str) -> str:
+    rules = [rule.format(i, i + 1) for i in range(length)]
+    return "root ::= r0\n" + "".join(rules) + f'r{length} ::= "c"\n'
+
+
 @pytest.mark.parametrize(
     ("text", "limits", "limit"),
     [
@@ -157,8 +162,9 @@ def test_lazy_rules_that_are_not_regular_are_refused(text):
         ("root ::= " + "(" * 5_000 + '"a"' + ")?" * 5_000, Limits(), "max_nesting"),
         ('root ::= "' + "a" * 1000 + '"', Limits(max_input_bytes=100), "max_input_bytes"),
         ("root ::= " + '"a" ' * 1000, Limits(max_source_nodes=100), "max_source_nodes"),
+        (_chain(3_000, 'r{} ::= r{} "a" | "b"\n'), Limits(), "max_nesting"),
     ],
-    ids=["groups", "open groups", "optional groups", "long", "many"],
+    ids=["groups", "open groups", "optional groups", "long", "many", "beginnings"],
 )
 def test_limits_are_named(text, limits, limit):
     began = time.perf_counter()
@@ -174,6 +180,19 @@ def test_nesting_up_to_the_limit_works():
     assert grammar.accepts(b"a" * depth)
     assert grammar.accepts(b"")
     assert not grammar.accepts(b"a" * (depth + 1))
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("r{} ::= r{}\n", b"c"),
+        ('r{} ::= r{} | "b"\n', b"b"),
+        ('r{} ::= "a" r{} | "b"\n', b"aaab"),
+    ],
+    ids=["names", "unions", "right"],
+)
+def test_long_chains_of_rules(rule, text):
+    assert Grammar.from_gbnf(_chain(5_000, rule)).accepts(text)
 
 
 def test_many_quantifiers_are_one_repeat():
