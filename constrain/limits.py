@@ -20,8 +20,8 @@ class Limits:
     max_input_bytes: int = 4 << 20
     """Schema, grammar or pattern text. The largest real schema seen is just under 4 MiB."""
     max_nesting: int = 2_000
-    """Depth of groups in a pattern, of arrays and objects in a schema text, of rules that begin with
-    each other."""
+    """Depth of groups in a pattern, of arrays and objects in a schema text, of rules that
+    begin with each other."""
     max_source_nodes: int = 2_000_000
     """Nodes that a front-end may build for one grammar before any text is read."""
     max_repeat: int = 2**30
