@@ -55,26 +55,22 @@ _FLAGS: Final = {
     "x": _VERBOSE,
 }
 _LOOKS: Final = ("?=", "?!", "?<=", "?<!")
-_NOT_IN_TABLES: Final = {
-    "age": "Age",
-    "gcb": "Grapheme_Cluster_Break",
-    "graphemeclusterbreak": "Grapheme_Cluster_Break",
-    "wb": "Word_Break",
-    "wordbreak": "Word_Break",
-    "sb": "Sentence_Break",
-    "sentencebreak": "Sentence_Break",
-}
 
 
-def read_rust(pattern: str, limits: Limits, flags: str = "") -> RegexNode:
+def read_rust(
+    pattern: str, limits: Limits, flags: str = "", *, of_bytes: bool = False
+) -> RegexNode:
     """The node of a pattern in the syntax of Rust's crate `regex`.
 
     Args:
         pattern: The pattern.
         limits: Budgets for input bytes, nesting and nodes.
-        flags: Letters out of "imsUuRx", as if by `(?...)` at the start.
+        flags: Letters out of "imsUuRx", as if by `(?...)` at the start; "-u" turns Unicode off.
+        of_bytes: Read it over bytes, also if all that it matches is text.
     """
     try:
+        if of_bytes:
+            raise _NotText
         return _RustReader(pattern, limits, flags, of_bytes=False).read()
     except _NotText:
         return OfBytes(_RustReader(pattern, limits, flags, of_bytes=True).read())
@@ -111,8 +107,8 @@ class _ClassLevel:
 class _RustReader(PatternReader):
     def __init__(self, pattern: str, limits: Limits, flags: str, *, of_bytes: bool) -> None:
         super().__init__(pattern, limits)
-        self.flags = _UNICODE
-        for letter in flags:
+        self.flags = 0 if "-u" in flags else _UNICODE
+        for letter in flags.replace("-u", ""):
             if letter not in _FLAGS:
                 raise GrammarError(
                     f"flags of the dialect 'rust' are letters out of 'imsUuRx', not {letter!r}"
@@ -400,10 +396,9 @@ class _RustReader(PatternReader):
         return ~points if negated else points
 
     def _no_property(self, name: str, value: str, start: int) -> Exception:
-        known = _NOT_IN_TABLES.get("".join([c for c in name.lower() if c.isalnum()]))
-        if known is not None and value:
+        if value and name.lower().strip(" _-") == "age":
             return self.unsupported(
-                f"the property {known} is not in the tables",
+                "the property Age is not in the tables",
                 start,
                 self.at,
                 hint="write the code points as a class",

@@ -6,6 +6,7 @@ from typing import Final
 
 __all__ = [
     "BINARY",
+    "BREAKS",
     "CATEGORIES",
     "CATEGORY_ALIASES",
     "MORE_BINARY",
@@ -72,6 +73,29 @@ MORE_BINARY: Final = _pairs(
     """
 )
 """Binary properties that only Rust knows: {long name: short name}."""
+
+BREAKS: Final = {
+    "GCB": _pairs(
+        """
+        Other/XX Control/CN CR LF Extend/EX L LV LVT Prepend/PP Regional_Indicator/RI SpacingMark/SM
+        T V ZWJ
+        """
+    ),
+    "SB": _pairs(
+        """
+        Other/XX ATerm/AT Close/CL CR Extend/EX Format/FO LF Lower/LO Numeric/NU OLetter/LE
+        SContinue/SC Sep/SE Sp STerm/ST Upper/UP
+        """
+    ),
+    "WB": _pairs(
+        """
+        Other/XX ALetter/LE CR Double_Quote/DQ Extend ExtendNumLet/EX Format/FO Hebrew_Letter/HL
+        Katakana/KA LF MidLetter/ML MidNum/MN MidNumLet/MB Newline/NL Numeric/NU
+        Regional_Indicator/RI Single_Quote/SQ WSegSpace ZWJ
+        """
+    ),
+}
+"""Where graphemes, sentences and words break, which only Rust asks: {property: {long: short}}."""
 
 SCRIPTS: Final = _pairs(
     """

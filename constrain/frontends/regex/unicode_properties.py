@@ -11,9 +11,10 @@ import zlib
 from base64 import b85decode
 from functools import cache, lru_cache
 
-from constrain.algebra.codepoints import CodepointSet
+from constrain.algebra.codepoints import CodepointSet, union
 from constrain.frontends.regex.unicode_names import (
     BINARY,
+    BREAKS,
     CATEGORIES,
     CATEGORY_ALIASES,
     MORE_BINARY,
@@ -51,7 +52,7 @@ def loose_property_set(name: str, value: str | None) -> CodepointSet | None:
 
     Args:
         name: Of `name=value`, as above; alone, a binary property, a category or a script.
-        value: A category or script; None if the name stands alone.
+        value: A category, a script or a kind of break; None if the name stands alone.
     """
     name = _loose(name)
     if value is None:
@@ -68,6 +69,8 @@ def loose_property_set(name: str, value: str | None) -> CodepointSet | None:
     if name in ("gc", "generalcategory"):
         category = _LOOSE_CATEGORIES.get(value, "")
         return _binary(category) if category in _COMPUTED else _category(category)
+    if name in _LOOSE_BREAKS:
+        return _break(_LOOSE_BREAKS[name], value)
     script = _LOOSE_SCRIPTS.get(value)
     prefix = {"sc": "sc", "script": "sc", "scx": "scx", "scriptextensions": "scx"}.get(name)
     if script is None or prefix is None:
@@ -117,6 +120,14 @@ _LOOSE_BINARY = {
 _LOOSE_CATEGORIES = {_loose(n): c for n, c in _CATEGORIES.items() if c != "Cs"} | {
     _loose(n): n for n in _COMPUTED
 }
+_LOOSE_BREAKS = {
+    "gcb": "GCB",
+    "graphemeclusterbreak": "GCB",
+    "sb": "SB",
+    "sentencebreak": "SB",
+    "wb": "WB",
+    "wordbreak": "WB",
+}
 _LOOSE_SCRIPTS = {_loose(n): long for n, long in _SCRIPTS.items()}
 
 
@@ -134,6 +145,15 @@ def _category(name: str) -> CodepointSet | None:
 def _script(name: str, *, extended: bool) -> CodepointSet:
     own = f"scx={name}"
     return _table(own if extended and own in _lines() else f"sc={name}")
+
+
+def _break(kind: str, value: str) -> CodepointSet | None:
+    """The code points of one kind of break, by its loose name."""
+    kinds = {_loose(n): long for long, short in BREAKS[kind].items() for n in (long, short)}
+    long = kinds.get(value)
+    if long == "Other":
+        return ~union([_table(f"{kind}={k}") for k in BREAKS[kind] if k != "Other"])
+    return None if long is None else _table(f"{kind}={long}")
 
 
 def _binary(name: str) -> CodepointSet | None:

@@ -17,7 +17,13 @@ from pathlib import Path
 
 import regex
 
-from constrain.frontends.regex.unicode_names import BINARY, CATEGORIES, MORE_BINARY, SCRIPTS
+from constrain.frontends.regex.unicode_names import (
+    BINARY,
+    BREAKS,
+    CATEGORIES,
+    MORE_BINARY,
+    SCRIPTS,
+)
 
 # The categories that are no union of others; surrogates are in no text.
 PARTS = [name for name in CATEGORIES if len(name) == 2 and name not in ("LC", "Cs")]
@@ -100,6 +106,8 @@ def lines() -> list[str]:
     made += [line(name, name) for name in (*BINARY, *MORE_BINARY) if name != NFKC]
     told = json.loads(subprocess.check_output(["node", "-e", NODE]))
     made += [packed_line(NFKC, [(p, p) for p in told["nfkc"]]), fold_line(told["classes"])]
+    for kind, values in BREAKS.items():
+        made += [line(f"{kind}={value}", f"{kind}={value}") for value in values if value != "Other"]
     for name in SCRIPTS:
         made.append(line(f"sc={name}", f"sc={name}"))
         extended = line(f"scx={name}", f"scx={name}")

@@ -6,11 +6,13 @@ import gzip
 import json
 import random
 import re
+import time
 import warnings
 from typing import Any
 
 import pytest
 
+from constrain import Grammar
 from constrain.algebra.store import DEAD, TermStore
 from constrain.errors import RegexSyntaxError
 from constrain.frontends.regex import from_regex, lower, parse, search
@@ -20,7 +22,7 @@ from tests.frontends.regex.languages import Language
 pytestmark = requires_shared
 
 PATTERNS = SHARED / "data" / "regex" / "json-schema-patterns.jsonl.gz"
-CASES = SHARED / "data" / "grammars" / "cases" / "rust-regex.jsonl.gz"
+CASES = SHARED / "data" / "grammars" / "cases"
 REPORTS = SHARED / "cases" / "public-reports.jsonl"
 
 
@@ -91,9 +93,9 @@ def test_real_patterns_find_what_re_finds():
     assert min(verdicts.values()) > 5_000
 
 
-def test_cases_of_the_rust_engine():
-    compared = agreed = 0
-    for case in lines(CASES):
+def test_cases_of_the_rust_engine_in_the_dialect_of_python():
+    compared = 0
+    for case in lines(CASES / "rust-regex.jsonl.gz"):
         pattern, text = case["grammar"], case.get("haystack", "")
         if not isinstance(text, str):
             continue  # ill-formed text, for patterns over bytes
@@ -108,26 +110,81 @@ def test_cases_of_the_rust_engine():
         verdict = matches(Language(from_regex(pattern)), text)
         assert verdict == (expected.fullmatch(text) is not None), case["id"]
         compared += 1
-        # Rust's [[:alnum:]] is a class of letters to `re`.
-        if case["full_match"] is not None and not case.get("options") and "[[:" not in pattern:
-            assert verdict == case["full_match"], case["id"]
-            agreed += 1
     assert compared > 600
-    assert agreed > 150
+
+
+DIALECTS = ("python", "ecma", "rust")
+# What xgrammar refuses, and the dialects that have it.
+NOT_REFUSED = {
+    "a++": ("python", "rust"),  # possessive; a repeat of a repeat
+    "a{,3}": ("python", "ecma"),  # a{0,3}; the text itself, as Annex B has it
+    "(?=a)": ("python", "ecma"),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_cases_of_outlines_and_xgrammar(dialect):
+    cases = lines(CASES / "outlines-core.jsonl.gz")
+    cases += [c for c in lines(CASES / "xgrammar.jsonl.gz") if c["kind"] == "regex"]
+    verdicts = refused = 0
+    for case in cases:
+        pattern = case.get("outlines_regex", case["grammar"])
+        if "compile_error" in case and dialect not in NOT_REFUSED.get(pattern, ()):
+            with pytest.raises(RegexSyntaxError):
+                parse(pattern, dialect)
+            refused += 1
+            continue
+        language = Language(from_regex(pattern, dialect))
+        for text in case.get("accept", []):
+            assert matches(language, text), (case["id"], text)
+        for text in case.get("reject", []):
+            assert not matches(language, text), (case["id"], text)
+        verdicts += len(case.get("accept", [])) + len(case.get("reject", []))
+    assert verdicts > 250
+    assert refused == 5 - sum([dialect in d for d in NOT_REFUSED.values()])
+
+
+def all_reports() -> list[dict[str, Any]]:
+    if not REPORTS.is_file():
+        return []
+    return [json.loads(line) for line in REPORTS.read_text(encoding="utf-8").splitlines()]
 
 
 def reports() -> list[dict[str, Any]]:
-    if not REPORTS.is_file():
-        return []
-    found = [json.loads(line) for line in REPORTS.read_text(encoding="utf-8").splitlines()]
-    return [report for report in found if report["input"]["kind"] == "regex"]
+    return [report for report in all_reports() if report["input"]["kind"] == "regex"]
 
 
+# Constructs that a dialect refuses, as the report asks.
+REFUSED_REPORTS = {("llama-cpp-25308", "ecma"), ("llama-cpp-25308", "rust")}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("report", reports(), ids=lambda r: r["id"])
-def test_public_reports(report):
+def test_public_reports(report, dialect):
     pattern = report["input"]["pattern"]
-    language = Language(from_regex(pattern))
+    began = time.process_time()
+    if (report["id"], dialect) in REFUSED_REPORTS:
+        with pytest.raises(RegexSyntaxError, match=r"nothing to repeat|lookaround"):
+            parse(pattern, dialect)
+        return
+    language = Language(from_regex(pattern, dialect))
     for text in report["accept"]:
         assert matches(language, text), text
     for text in report["reject"]:
         assert not matches(language, text), text
+    assert time.process_time() - began < 5
+
+
+def test_public_reports_of_patterns_in_schemas():
+    areas = ("schema-pattern", "unicode")
+    checked = 0
+    for report in all_reports():
+        if report["input"]["kind"] != "json_schema" or report["area"] not in areas:
+            continue
+        grammar = Grammar.from_json_schema(report["input"]["schema"], style="any")
+        for text in report["accept"]:
+            assert grammar.accepts(text.encode()), (report["id"], text)
+        for text in report["reject"]:
+            assert not grammar.accepts(text.encode()), (report["id"], text)
+        checked += len(report["accept"]) + len(report["reject"])
+    assert checked > 20
