@@ -1,0 +1,383 @@
+"""The places between lexemes, as rules: contests and parser together are one term.
+
+    boundary(stacks) = words of some ends · boundary(stacks after winners, live bytes blocked) | ...
+
+Lexemes that have no first byte in common do not compete: they are contests of their own, which
+other places share.
+
+Several lexemes may win at once; then the text stands at the stacks after any of them. What is
+ignored leads back to the same stacks, and wins alone. A special token or a JSON text takes part in no contest: it
+is one more alternative. Bodies are made when a text gets there.
+
+A rule promises that it is not empty. The parser alone keeps that promise; but a lexeme may never
+end where the parser needs it to (`/a+/ "a"`: every `a` belongs to the first). So nothing leads to a
+boundary from which no search finds a sentence. The search is exact where it ends; one that passes
+its budget counts as found.
+
+Cost: one parser step for each terminal that may stand at a boundary, and a contest for each set of
+lexemes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Final
+from weakref import WeakValueDictionary
+
+from constrain.algebra.terms import EMPTY, EPS, Rule, Term, Token, alt, cat
+from constrain.frontends.llguidance.contest import (
+    Contest,
+    End,
+    Lexeme,
+    Rows,
+    State,
+    without_first_bytes,
+)
+from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of
+from constrain.limits import Limits
+
+__all__ = ["Boundaries", "Ignored"]
+
+_SEARCHED: Final = 3_000
+_Stacks = frozenset[Stack]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """What may stand between the lexemes of a class.
+
+    Attributes:
+        lexeme: Its texts, or None if there is none.
+        at_start: It may stand before the first lexeme of the class too.
+        once: It may not come twice in a row.
+    """
+
+    lexeme: Lexeme | None
+    at_start: bool
+    once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a boundary is.
+
+    Attributes:
+        stacks: Where the parser stands.
+        blocked: Bytes that may not come next.
+        read: The beginning of the text from here on, which was read already.
+        ignored: The class whose ignored text was just read, if it may not come twice; else "".
+    """
+
+    stacks: _Stacks
+    blocked: int = 0
+    read: bytes = b""
+    ignored: str = ""
+
+
+class _Boundary:
+    """A place between lexemes; keeps its rule, so that the same place is the same rule."""
+
+    __slots__ = ("__weakref__", "alive", "edges", "key", "rule")
+    rule: Rule
+    edges: list[tuple[Term, _Boundary]] | None
+
+    def __init__(self, key: _Key) -> None:
+        self.key = key
+        self.alive: bool | None = None
+        self.edges = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """In the middle of a lexeme, at a state of the contest at some stacks; None: between two."""
+
+    key: _Key
+    contest: Contest | None
+    state: State | None
+
+
+class Boundaries:
+    """The rules of one grammar.
+
+    Args:
+        parser: What takes the winners.
+        lexemes: By symbol; several where they hide different ends.
+        others: Terms of the terminals that take part in no contest, by symbol.
+        ignored: By class.
+        limits: Budgets.
+    """
+
+    def __init__(
+        self,
+        parser: Parser,
+        lexemes: Mapping[str, list[Lexeme]],
+        others: Mapping[str, Term],
+        ignored: Mapping[str, Ignored],
+        limits: Limits,
+    ) -> None:
+        self._parser = parser
+        self._lexemes = lexemes
+        self._others = others
+        self._ignored = ignored
+        self._limits = limits
+        self._rows = Rows(limits)
+        self._lock = threading.RLock()
+        self._shared: dict[tuple[int, ...], Contest] = {}
+        self._firsts = {
+            symbol: 0 if isinstance(term, Token) else self._rows.first_bytes(self._rows.intern(term))
+            for symbol, term in others.items()
+        }
+        self._places: dict[_Stacks, Place] = {}
+        self._made: WeakValueDictionary[_Key, _Boundary] = WeakValueDictionary()
+
+    def start(self) -> Rule | None:
+        """The place before any text; None if no text is a sentence."""
+        with self._lock:
+            boundary = self._boundary(_Key(self._parser.start()), "start")
+            return boundary.rule if self._alive(boundary) else None
+
+    # Places
+
+    def _place(self, stacks: _Stacks) -> Place:
+        found = self._places.get(stacks)
+        if found is None:
+            if len(self._places) > _SEARCHED:
+                self._places.clear()
+            found = self._places[stacks] = self._parser.place(stacks)
+        return found
+
+    def _contests(self, key: _Key) -> list[Contest]:
+        """The lexemes that compete at a boundary; no two contests begin with the same byte."""
+        place = self._place(key.stacks)
+        lexemes = [lexeme for s in place.moves for lexeme in self._lexemes.get(s, ())]
+        for name, ignored in self._ignored.items():
+            here = name in place.inside or (ignored.at_start and name in place.begins)
+            if here and ignored.lexeme is not None and key.ignored != name:
+                lexemes.append(ignored.lexeme)
+        groups: list[tuple[int, list[Lexeme]]] = []
+        for lexeme in lexemes:
+            first = self._rows.first_bytes(self._rows.intern(lexeme.term))
+            together = [lexeme]
+            for other in [group for group in groups if group[0] & first]:
+                first |= other[0]
+                together += other[1]
+                groups.remove(other)
+            groups.append((first, together))
+        return [self._contest(group) for _, group in groups]
+
+    def _contest(self, lexemes: list[Lexeme]) -> Contest:
+        name = tuple(sorted(map(id, lexemes)))
+        found = self._shared.get(name)
+        if found is None:
+            found = self._shared[name] = Contest(self._rows, lexemes, self._limits)
+        return found
+
+    def _first(self, key: _Key) -> int:
+        """The bytes that may come at a boundary, if none is blocked."""
+        first = 0
+        for contest in self._contests(key):
+            first |= contest.first
+        for symbol in self._place(key.stacks).moves:
+            first |= self._firsts.get(symbol, 0)
+        return first
+
+    def _boundary(self, key: _Key, name: str) -> _Boundary:
+        found = self._made.get(key)
+        if found is None:
+            # The rule refers to its boundary, which so lives as long as it does.
+            found = self._made[key] = _Boundary(key)
+            found.rule = Rule(name, partial(self._body, found), nullable=self._may_end(key))
+        return found
+
+    def _may_end(self, key: _Key) -> bool:
+        if key.read:
+            reading = self._read(key)
+            assert reading is not None, "it was tried before"
+            if reading.contest is None or reading.state is None:
+                return self._may_end(reading.key)
+            end = reading.contest.nodes[reading.state].end
+            if end is None:
+                return False
+            targets = self._targets(reading.contest, end, reading.key)
+            return any([self._may_end(to) for to, _ in targets])
+        return self._place(key.stacks).accepts
+
+    # Bodies
+
+    def _body(self, boundary: _Boundary) -> Term:
+        with self._lock:
+            members = [
+                cat(words, target.rule)
+                for words, target in self._edges(boundary)
+                if self._alive(target)
+            ]
+            if boundary.rule.nullable and not boundary.key.read:
+                members.append(EPS)
+            return alt(members)
+
+    def _edges(self, boundary: _Boundary) -> list[tuple[Term, _Boundary]]:
+        if boundary.edges is None:
+            key = boundary.key
+            boundary.edges = list(self._edges_of_read(key) if key.read else self._edges_of(key))
+        return boundary.edges
+
+    def _edges_of(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:
+        for contest in self._contests(key):
+            simple = self._simple(contest, key)
+            if simple is not None:
+                words = contest.whole(0, key.blocked)
+                if words is not EMPTY:
+                    yield words, self._boundary(simple[0], f"after {simple[1]}")
+                continue
+            groups: dict[_Key, tuple[list[End], str]] = {}
+            for end in contest.ends():
+                for target, name in self._targets(contest, end, key):
+                    groups.setdefault(target, ([], name))[0].append(end)
+            for target, (ends, name) in groups.items():
+                words = contest.words(frozenset(ends), key.blocked)
+                if words is not EMPTY:
+                    yield words, self._boundary(target, f"after {name}")
+        for symbol, after in self._place(key.stacks).moves.items():
+            if symbol in self._others:
+                first = self._firsts[symbol]
+                term = self._others[symbol]
+                if first:
+                    term = without_first_bytes(term, first, key.blocked)
+                if term is not EMPTY:
+                    name = symbol.partition("|")[2]
+                    yield term, self._boundary(_Key(after), f"after {name}")
+
+    def _simple(self, contest: Contest, key: _Key) -> tuple[_Key, str] | None:
+        """Where the only lexeme of a contest leads, if it never matters where it ends.
+
+        Then its states need not be looked at, which may be very many.
+        """
+        if len(contest.lexemes) > 1 or contest.lexemes[0].lazy:
+            return None
+        ((target, name),) = self._targets(contest, End(frozenset((0,)), 0), key)
+        return None if contest.alphabet & self._first(target) else (target, name)
+
+    def _edges_of_read(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:
+        """From the middle of a lexeme."""
+        reading = self._read(key)
+        assert reading is not None, "it was tried before"
+        contest, state = reading.contest, reading.state
+        if contest is None or state is None:
+            yield EPS, self._boundary(reading.key, "after stop")
+            return
+        groups: dict[_Key, list[End]] = {}
+        for end in contest.ends():
+            for target, _ in self._targets(contest, end, reading.key):
+                groups.setdefault(target, []).append(end)
+        here = contest.nodes[state].end
+        for target, ends in groups.items():
+            words = contest.words_from(state, ends)
+            if here in ends:
+                words = alt((words, EPS))
+            if words is not EMPTY:
+                yield words, self._boundary(target, "after stop")
+
+    def _targets(self, contest: Contest, end: End, key: _Key) -> list[tuple[_Key, str]]:
+        """Where an end leads, each with a name for it."""
+        place = self._place(key.stacks)
+        plain: set[Stack] = set()
+        hidden: dict[bytes, set[Stack]] = {}
+        ignored = ""
+        names: list[str] = []
+        for n in sorted(end.winners):
+            lexeme = contest.lexemes[n]
+            after = place.moves.get(lexeme.symbol)
+            if after is None:  # what is ignored wins alone
+                ignored, names = class_of(lexeme.symbol), ["what is ignored"]
+                plain, hidden = set(key.stacks), {}
+                break
+            names.append(lexeme.symbol.partition("|")[2])
+            (hidden.setdefault(lexeme.hidden, set()) if lexeme.hidden else plain).update(after)
+        found: list[_Key] = []
+        if plain:
+            once = ignored and self._ignored[ignored].once
+            target = _Key(frozenset(plain), ignored=ignored if once else "")
+            blocked = end.live & self._first(target)
+            found.append(_Key(target.stacks, blocked, ignored=target.ignored))
+        for text, stacks in hidden.items():
+            again = _Key(frozenset(stacks), read=text)
+            found.append(again if self._read(again) is not None else _Key(again.stacks))
+        return [(target, names[0]) for target in found]
+
+    def _read(self, key: _Key) -> _Reading | None:
+        """Where a text stands that begins with `key.read`; None if others may come instead."""
+        now = _Key(key.stacks)
+        contest: Contest | None = None
+        state: State | None = None
+        for byte in key.read:
+            if contest is None or state is None:
+                place = self._place(now.stacks)
+                contests = self._contests(now)
+                if place.accepts or len(contests) != 1 or any(s in self._others for s in place.moves):
+                    return None
+                contest = contests[0]
+                node = contest.nodes[contest.root]
+            else:
+                node = contest.nodes[state]
+                if node.end is not None:
+                    return None
+            state = contest.after(node, byte)
+            if state is None or node.live != 1 << byte:
+                return None
+            node = contest.nodes[state]
+            if not node.edges and node.end is not None:
+                now, state = self._past(contest, node.end, now), None
+        return _Reading(now, contest, state)
+
+    def _past(self, contest: Contest, end: End, key: _Key) -> _Key:
+        """Past an end, all winners at once; what one of them hides is not read again."""
+        place = self._place(key.stacks)
+        stacks: set[Stack] = set()
+        for n in end.winners:
+            stacks |= place.moves.get(contest.lexemes[n].symbol, key.stacks)
+        return _Key(frozenset(stacks))
+
+    # Dead ends
+
+    def _alive(self, boundary: _Boundary) -> bool:
+        if boundary.alive is None:
+            self._search(boundary)
+        assert boundary.alive is not None
+        return boundary.alive
+
+    def _search(self, root: _Boundary) -> None:
+        """Look for a sentence from a boundary, the least deep stacks first."""
+        order = count()
+        parents: dict[_Boundary, _Boundary | None] = {root: None}
+        todo = [(0, next(order), root)]
+        while todo:
+            boundary = heapq.heappop(todo)[2]
+            if boundary.alive or boundary.rule.nullable or len(parents) > _SEARCHED:
+                at: _Boundary | None = boundary
+                while at is not None:
+                    at.alive = True
+                    at = parents[at]
+                root.alive = True
+                return
+            for _, target in self._edges(boundary):
+                if target.alive is not False and target not in parents:
+                    parents[target] = boundary
+                    heapq.heappush(todo, (_depth(target.key.stacks), next(order), target))
+        for boundary in parents:
+            boundary.alive = False
+
+
+def _depth(stacks: _Stacks) -> int:
+    """How much must still be completed, about."""
+    least = 1 << 62
+    for stack in stacks:
+        depth, at = 0, stack.below
+        while at is not None and depth < least:
+            depth, at = depth + 1, at.below
+        least = min(least, depth)
+    return least

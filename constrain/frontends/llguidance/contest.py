@@ -1,0 +1,354 @@
+"""Lexemes that compete at a place: all of them read the same bytes, until some of them end.
+
+A *contest* is one automaton over bytes. A state is, for each lexeme that goes on, what may come of
+it (a state of a term store). A lexeme ends
+
+- at once, where a lazy one matches: all lazy ones that match there win;
+- else before the first byte that none goes on with, if some match there: all that match win. There
+  is no way back to an earlier match.
+
+So an *end* is who wins, and the *live* bytes: those with which the lexeme would have gone on, and
+which may not come next.
+
+    /[a-z]+/ "if"      "i" wins {name}, live a-z      "if" wins {name, if}, live a-z
+
+Cost: O(states * lexemes); `words` of some ends is one more pass, and the terms of the lexemes
+themselves wherever each ends nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.terms import (
+    ALL,
+    EMPTY,
+    ByteClass,
+    Not,
+    Rule,
+    Term,
+    alt,
+    cat,
+    intersect,
+    members_of,
+)
+from constrain.algebra.terms import Literal as LiteralTerm
+from constrain.errors import UnsupportedFeatureError
+from constrain.frontends.lark.equations import Equation, solve
+from constrain.limits import Limits
+
+__all__ = ["ALL_BYTES", "Contest", "End", "Lexeme", "Node", "Rows", "without_first_bytes"]
+
+ALL_BYTES: Final = (1 << 256) - 1
+_STATE_COST: Final = 20
+"""What a state costs in `Limits.max_source_nodes`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexeme:
+    """What may win.
+
+    Attributes:
+        symbol: What it is to the parser.
+        term: Its texts; not nullable.
+        lazy: It ends with its first match.
+        hidden: The end of its text that what follows may read again.
+    """
+
+    symbol: str
+    term: Term
+    lazy: bool
+    hidden: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where lexemes end: who wins, by number, and the bytes that may not follow."""
+
+    winners: frozenset[int]
+    live: int
+
+
+State = tuple[tuple[int, StateId], ...]
+
+
+@dataclass(slots=True)
+class Node:
+    """A state: where bytes lead, as masks, all of these bytes, and the end that it is."""
+
+    end: End | None
+    edges: dict[State, int] = field(default_factory=dict)
+    live: int = 0
+
+
+class Rows(TermStore):
+    """A store that tells where each byte leads from a state."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self._targets: dict[StateId, npt.NDArray[np.int32]] = {}
+
+    def targets(self, state: StateId) -> npt.NDArray[np.int32]:
+        """int32 [256]: the live state after each byte, DEAD where no text goes on."""
+        known = self._targets.get(state)
+        if known is None:
+            classes, after = self._row(state)
+            live = [DEAD if self.is_empty(StateId(t)) else t for t in after.tolist()]
+            known = self._targets[state] = np.array(live, np.int32)[classes]
+        return known
+
+    def first_bytes(self, state: StateId) -> int:
+        """The bytes that a text of a state may begin with, as a mask."""
+        return _mask(self.targets(state) != DEAD)
+
+
+class Contest:
+    """One set of lexemes.
+
+    Args:
+        rows: The store of the grammar.
+        lexemes: Those that compete; two with one symbol differ in what they hide.
+        limits: `max_source_nodes` bounds the states.
+
+    Attributes:
+        lexemes: As given.
+        root: The first state.
+        first: The bytes that a lexeme may begin with.
+        alphabet: The bytes that a lexeme is made of, maybe more.
+    """
+
+    def __init__(self, rows: Rows, lexemes: Sequence[Lexeme], limits: Limits) -> None:
+        self.lexemes = lexemes
+        self._rows = rows
+        self._limits = limits
+        starts = [rows.intern(lexeme.term) for lexeme in lexemes]
+        self.root: State = tuple([(n, s) for n, s in enumerate(starts) if not rows.is_empty(s)])
+        self.first = 0
+        for _, start in self.root:
+            self.first |= rows.first_bytes(start)
+        self.alphabet = 0
+        for lexeme in lexemes:
+            self.alphabet |= _alphabet(lexeme.term)
+        self._nodes: dict[State, Node] = {}
+        self._cut: set[int] = set()
+        self._ends_of: dict[int, set[End]] = {}
+        self._words: dict[tuple[frozenset[End], int], Term] = {}
+
+    @property
+    def nodes(self) -> dict[State, Node]:
+        """Every state; made on first use."""
+        if not self._nodes:
+            self._explore()
+        return self._nodes
+
+    def ends(self) -> list[End]:
+        """Every end, once."""
+        return list(dict.fromkeys([n.end for n in self.nodes.values() if n.end is not None]))
+
+    def after(self, node: Node, byte: int) -> State | None:
+        """The state after a byte, if a lexeme goes on with it."""
+        for target, mask in node.edges.items():
+            if mask >> byte & 1:
+                return target
+        return None
+
+    # Exploring
+
+    def _explore(self) -> None:
+        nodes: dict[State, Node] = {self.root: Node(None)}
+        self._lead(self.root, nodes[self.root])
+        todo = list(nodes[self.root].edges)
+        while todo:
+            state = todo.pop()
+            if state in nodes:
+                continue
+            self._limits.check("max_source_nodes", _STATE_COST * (len(nodes) + 1), "a terminal")
+            nodes[state] = node = self._node(state)
+            todo += node.edges
+        for node in nodes.values():
+            if node.end is not None:
+                for n in node.end.winners:
+                    self._ends_of.setdefault(n, set()).add(node.end)
+        self._nodes = nodes
+
+    def _node(self, state: State) -> Node:
+        rows = self._rows
+        matching = [n for n, s in state if rows.nullable(s)]
+        lazy = [n for n in matching if self.lexemes[n].lazy]
+        if lazy:
+            self._cut.update([n for n, s in state if rows.first_bytes(s)])
+            return Node(End(self._with_least_hidden(lazy), 0))
+        node = Node(None)
+        self._lead(state, node)
+        if matching:
+            node.end = End(frozenset(matching), node.live)
+        return node
+
+    def _lead(self, state: State, node: Node) -> None:
+        """Add the edges of a state."""
+        table = np.stack([self._rows.targets(s) for _, s in state]) if state else _NOTHING
+        columns, inverse = np.unique(table, axis=1, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        for column, targets in enumerate(columns.T.tolist()):
+            after = tuple(
+                [(n, StateId(t)) for (n, _), t in zip(state, targets, strict=True) if t != DEAD]
+            )
+            if after:
+                mask = _mask(inverse == column)
+                node.edges[after] = node.edges.get(after, 0) | mask
+                node.live |= mask
+
+    def _with_least_hidden(self, winners: Sequence[int]) -> frozenset[int]:
+        """Of those with one symbol, the one that hides least."""
+        best: dict[str, int] = {}
+        for n in winners:
+            lexeme = self.lexemes[n]
+            other = best.get(lexeme.symbol)
+            if other is None or len(lexeme.hidden) < len(self.lexemes[other].hidden):
+                best[lexeme.symbol] = n
+        return frozenset(best.values())
+
+    # Words
+
+    def words(self, ends: frozenset[End], blocked: int) -> Term:
+        """The texts that end in one of some ends; `EMPTY` if there is none.
+
+        Args:
+            ends: Some of `ends()`.
+            blocked: Bytes that they may not begin with.
+        """
+        key = (ends, blocked & self.first)
+        known = self._words.get(key)
+        if known is None:
+            known = self._words[key] = self._make_words(*key)
+        return known
+
+    def _make_words(self, ends: frozenset[End], blocked: int) -> Term:
+        members: list[Term] = []
+        left = set(ends)
+        whole = [
+            (n, mine) for n, mine in self._ends_of.items() if n not in self._cut and mine <= ends
+        ]
+        for n, mine in sorted(whole, key=lambda item: -len(item[1])):
+            if mine & left:
+                left -= mine
+                members.append(self.whole(n, blocked))
+        if left:
+            members.append(self._solve(self.root, left, blocked))
+        return alt(members)
+
+    def whole(self, n: int, blocked: int) -> Term:
+        """All texts of a lexeme that do not begin with a blocked byte."""
+        first = self._rows.first_bytes(dict(self.root)[n])
+        return without_first_bytes(self.lexemes[n].term, first, blocked)
+
+    def words_from(self, start: State, ends: Iterable[End]) -> Term:
+        """What may come after `start` up to some ends; without the empty text."""
+        return self._solve(start, set(ends), 0)
+
+    def _solve(self, start: State, ends: set[End], blocked: int) -> Term:
+        nodes = self.nodes
+        users: dict[State, list[State]] = {}
+        reached = {start: None}
+        todo = [start]
+        while todo:
+            state = todo.pop()
+            for target in nodes[state].edges:
+                users.setdefault(target, []).append(state)
+                if target not in reached:
+                    reached[target] = None
+                    todo.append(target)
+        kept = {state for state in reached if nodes[state].end in ends}
+        todo = list(kept)
+        while todo:
+            new = [user for user in users.get(todo.pop(), ()) if user not in kept]
+            kept.update(new)
+            todo += new
+        equations: dict[State | None, Equation[State | None]] = {}
+        for state in (None, *reached):
+            first = state is None
+            at = start if state is None else state
+            edges: list[tuple[Term, State | None]] = [
+                (ByteClass(mask), target)
+                for target, edge in nodes[at].edges.items()
+                if target in kept and (mask := edge & ~blocked if first else edge)
+            ]
+            if first or at in kept:
+                equations[state] = Equation(
+                    ends=not first and nodes[at].end in ends, edges=edges
+                )
+        if not equations[None].edges:
+            return EMPTY
+        made: dict[State | None, Term] = {}
+        return solve(equations, None, made, self._name())
+
+    def _name(self) -> str:
+        symbols = {lexeme.symbol.partition("|")[2] for lexeme in self.lexemes}
+        return symbols.pop() if len(symbols) == 1 else "lexeme"
+
+    # The texts of a lazy lexeme
+
+    def short_words(self, most: int) -> list[bytes]:
+        """Every text, shortest first.
+
+        Raises:
+            UnsupportedFeatureError: There are more than `most`.
+        """
+        found: list[bytes] = []
+        level: list[tuple[State, bytes]] = [(self.root, b"")]
+        while level:
+            following: list[tuple[State, bytes]] = []
+            for state, text in level:
+                node = self.nodes[state]
+                if node.end is not None:
+                    found.append(text)
+                for target, mask in node.edges.items():
+                    following += [
+                        (target, text + bytes((b,))) for b in range(256) if mask >> b & 1
+                    ]
+                if len(found) > most or len(following) > 16 * most:
+                    raise UnsupportedFeatureError(f"it has more than {most} texts")
+            level = following
+        return found
+
+
+def _alphabet(root: Term) -> int:
+    """The bytes that stand in a term."""
+    found = 0
+    seen = {root}
+    todo = [root]
+    while todo:
+        term = todo.pop()
+        if isinstance(term, Not):
+            return ALL_BYTES
+        if isinstance(term, ByteClass):
+            found |= term.mask
+        elif isinstance(term, LiteralTerm):
+            for byte in term.text:
+                found |= 1 << byte
+        new = [term.body] if isinstance(term, Rule) else members_of(term)
+        todo += [part for part in new if part not in seen]
+        seen.update(new)
+    return found
+
+
+_NOTHING: Final = np.zeros((0, 256), np.int32)
+
+
+def without_first_bytes(term: Term, first: int, blocked: int) -> Term:
+    """The texts of a term, which begin with `first`, that do not begin with a blocked byte."""
+    if not first & blocked:
+        return term
+    if not first & ~blocked:
+        return EMPTY
+    return intersect((term, cat(ByteClass(ALL_BYTES & ~blocked), ALL)))
+
+
+def _mask(bits: npt.NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
