@@ -296,7 +296,15 @@ class Grammar:
             postlex=postlex,
             limits=limits,
         )
-        return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", source=text, limits=limits)
+
+        def explainer() -> Explainer:
+            from constrain.frontends.lark.explain import LarkExplainer
+
+            starts = [start] if isinstance(start, str) else list(start)
+            return LarkExplainer(text, starts, parser, lexer, import_paths, postlex, limits)
+
+        shown = f"Grammar.from_lark({_shorten(repr(text))})"
+        return cls(term, shown, source=text, explainer=explainer, limits=limits)
 
     @classmethod
     def from_regex(

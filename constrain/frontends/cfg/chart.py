@@ -39,7 +39,7 @@ from constrain.frontends.cfg.expressions import (
 
 __all__ = ["Chart", "Could", "Input", "Net", "Piece", "check_steps"]
 
-_MOST_STEPS: Final = 1_000_000
+_MOST_STEPS: Final = 800_000
 """Steps after which a chart gives up: some seconds."""
 
 _MOST_EDGES: Final = 1_000_000
@@ -338,16 +338,16 @@ class Chart:
         """The terminals that could go on at the end, those that have begun first."""
         return sorted(self._could, key=lambda could: could.place == self._text.end)
 
-    def path(self, could: Iterable[Could], *, begun: bool = False) -> list[str]:
-        """The rules that all ways to some terminals are inside of and have begun, outermost first.
+    def path(self, could: Iterable[Could], before: int | None = None) -> list[str]:
+        """The rules that all ways to some terminals are inside of, outermost first.
 
         The start symbol is always the first.
 
         Args:
             could: The terminals.
-            begun: They have, where the text does not show it.
+            before: Rules that have begun here or later do not count; the end, if None.
         """
-        end = self._text.end + begun
+        end = self._text.end if before is None else before
         above = self._above(dict.fromkeys((self._net.rule_of[c.node], c.origin) for c in could))
         path = [rule for rule, origin in above if origin < end]
         return path or [self._start]
@@ -368,6 +368,12 @@ class Chart:
         if root not in parents:
             return []
         return _dominators(parents, sink, root)
+
+    def earliest(self, rule: str) -> int:
+        """Where the longest text of a rule begins that stops at the end; the end if none does."""
+        last = self._sets.get(self._text.end)
+        found = [] if last is None else [o for name, o in last.completed if name == rule]
+        return min(found, default=self._text.end)
 
     def derived(self, rule: str, start: int, end: int) -> list[Piece] | None:
         """What a text of a rule is made of, in one of maybe several ways; None if it is none."""

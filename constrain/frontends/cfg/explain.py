@@ -127,6 +127,8 @@ def explain(
     offset: int,
     name: Callable[[Could], str | None],
     is_shown: Callable[[str], bool],
+    *,
+    blanks: str | None = None,
 ) -> Explanation:
     """Read the text before a place, and say what could come there.
 
@@ -137,16 +139,22 @@ def explain(
         offset: The place, in bytes.
         name: What is said of a terminal, if anything.
         is_shown: Whether a rule is one of the grammar's own.
+        blanks: A rule that no other has begun with; what is in it counts where nothing else is.
 
     Raises:
         LimitExceededError: It takes too many steps.
     """
     chart = Chart(net, start, text)
     chart.read()
-    named = [(c, called) for c in chart.could() if (called := name(c)) is not None]
+    could = chart.could()
+    others = [c for c in could if net.rule_of[c.node] != blanks]
+    named = [(c, called) for c in others or could if (called := name(c)) is not None]
     begun = dict.fromkeys(called for c, called in named if c.place < text.end)
     names = dict.fromkeys(called for _, called in named)
-    path = [rule for rule in chart.path([c for c, _ in named]) if is_shown(rule)]
+    before = None if blanks is None else chart.earliest(blanks)
+    if blanks is not None and not others:
+        before = min([c.place for c in could], default=text.end)
+    path = [rule for rule in chart.path([c for c, _ in named], before) if is_shown(rule)]
     return Explanation(offset, tuple(names), tuple(begun), tuple(path))
 
 
