@@ -14,6 +14,7 @@ the next line does not begin another rule. What is open is kept on a list: nothi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +67,7 @@ class Definition:
         body: What follows `::=`.
         options: What stands in brackets after the name.
         uses: The names in the body, each with its span.
+        places: The span of each part of the body.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Definition:
     body: Expression
     options: RuleOptions
     uses: tuple[tuple[str, tuple[int, int]], ...]
+    places: Mapping[Expression, tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -80,13 +83,23 @@ class _Group:
     """A group that is open; the outermost is the rule itself."""
 
     start: int
+    places: dict[Expression, tuple[int, int]]
     members: list[Expression] = field(default_factory=list)
     parts: list[Expression] = field(default_factory=list)
     looks_ahead: bool = False
 
+    def add(self, part: Expression, start: int, end: int) -> None:
+        """Append a part that stands from `start` to `end`."""
+        self.parts.append(part)
+        self.places[part] = (start, end)
+
     def bar(self) -> None:
         """An alternative ends here."""
-        self.members.append(self.parts[0] if len(self.parts) == 1 else Sequence(tuple(self.parts)))
+        parts = self.parts
+        member = parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        if len(parts) > 1:
+            self.places[member] = (self.places[parts[0]][0], self.places[parts[-1]][1])
+        self.members.append(member)
         self.parts = []
 
     def close(self) -> Expression:
@@ -128,6 +141,7 @@ class _RuleReader:
         self.reader = reader
         self.macros = macros
         self.groups: list[_Group] = []
+        self.places: dict[Expression, tuple[int, int]] = {}
         self.uses: list[tuple[str, tuple[int, int]]] = []
         self.looked_ahead = False
 
@@ -153,13 +167,14 @@ class _RuleReader:
                 reader.at,
                 hint="names are made of letters, digits, - and _" if reader.peek() == "." else None,
             )
-        self.groups.append(_Group(start))
+        self.groups.append(_Group(start, self.places))
         reader.skip(lines=True)
         while self._item():
             pass
         if len(self.groups) > 1:
             raise self._unclosed()
-        return Definition(name, span, self.groups[0].close(), options, tuple(self.uses))
+        body = self.groups[0].close()
+        return Definition(name, span, body, options, tuple(self.uses), self.places)
 
     def _item(self) -> bool:
         """Read one item or quantifier and the blanks after it; False where the rule ends."""
@@ -198,7 +213,8 @@ class _RuleReader:
         elif next_ in "*+?{":
             self._quantify(start)
         else:
-            group.parts.append(self._element(start, next_))
+            part = self._element(start, next_)
+            group.add(part, start, reader.at)
         return True
 
     def _unclosed(self) -> GrammarSyntaxError:
@@ -215,7 +231,8 @@ class _RuleReader:
     def _open(self, start: int) -> None:
         self.reader.at += 1
         # xgrammar prints a hint for its own masks as a group that begins with =.
-        group = _Group(start, looks_ahead=len(self.groups) == 1 and self.reader.match("="))
+        looks_ahead = len(self.groups) == 1 and self.reader.match("=")
+        group = _Group(start, self.places, looks_ahead=looks_ahead)
         self.groups.append(group)
         self.reader.limits.check("max_nesting", len(self.groups) - 1, "reading a grammar")
 
@@ -229,10 +246,11 @@ class _RuleReader:
         if group.looks_ahead:
             self.looked_ahead = True
         else:
-            self.groups[-1].parts.append(body)
+            self.groups[-1].add(body, group.start, reader.at)
 
     def _quantify(self, start: int) -> None:
-        reader, parts = self.reader, self.groups[-1].parts
+        reader, group = self.reader, self.groups[-1]
+        parts = group.parts
         if reader.peek() == "{":
             reader.at += 1
             lo, hi = self._counts(start)
@@ -246,7 +264,8 @@ class _RuleReader:
                 reader.at,
                 hint='in quotes it is a text: "*"',
             )
-        parts.append(Repetition(parts.pop(), lo, hi))
+        body = parts.pop()
+        group.add(Repetition(body, lo, hi), self.places[body][0], reader.at)
 
     def _counts(self, start: int) -> tuple[int, int | None]:
         """The bounds of a repeat, after its brace."""
