@@ -341,8 +341,14 @@ class Grammar:
         term = from_regex(pattern, dialect, flags=flags, limits=limits)
         named = f", dialect={dialect!r}" if dialect != "python" else ""
         named += f", flags={flags!r}" if flags else ""
+
+        def explainer() -> Explainer:
+            from constrain.frontends.regex.explain import RegexExplainer
+
+            return RegexExplainer(pattern, dialect, flags, limits)
+
         shown = f"Grammar.from_regex({_shorten(repr(pattern))}{named})"
-        return cls(term, shown, limits=limits)
+        return cls(term, shown, explainer=explainer, limits=limits)
 
     @classmethod
     def from_gbnf(

@@ -31,8 +31,8 @@ class Explanation:
         rule_path: The rules that the text is inside of at the place, the outermost first; where it
             can be read in several ways, those that all have in common. Of a JSON Schema: JSON
             pointers, of the schemas that apply, and last of the keyword that refuses the text.
-        source: The text of the grammar, if `span` is a place in it.
-        span: Half-open (start, end) offsets in code points of what could have come, or None.
+        source: The text of the grammar, if `spans` are places in it.
+        spans: What could have come, as half-open (start, end) offsets in code points, ascending.
     """
 
     offset: int
@@ -40,7 +40,7 @@ class Explanation:
     begun: tuple[str, ...] = ()
     rule_path: tuple[str, ...] = ()
     source: str | None = None
-    span: tuple[int, int] | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 class Part(NamedTuple):
