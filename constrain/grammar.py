@@ -194,10 +194,25 @@ class Grammar:
             limits=limits,
         )
         shown = schema if isinstance(schema, str) else reprlib.repr(schema)
+
+        def explainer() -> Explainer:
+            from constrain.frontends.json_schema.where import SchemaExplainer
+
+            options = {
+                "style": style,
+                "dialect": dialect,
+                "registry": registry,
+                "format": format,
+                "property_order": property_order,
+                "on_unsupported": on_unsupported,
+            }
+            return SchemaExplainer(schema, options, limits)
+
         return cls(
             made.term,
             f"Grammar.from_json_schema({_shorten(shown)})",
             report=lambda: made.report,
+            explainer=explainer,
             limits=limits,
         )
 
