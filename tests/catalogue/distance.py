@@ -3,7 +3,9 @@
 The least number of bytes of a concatenation is the sum over its parts, of a union the least over
 its members, and of a rule that of its body: a shortest-path problem over the nodes of the store
 (Knuth, "A generalization of Dijkstra's algorithm", 1977). Exact but for intersections, complements
-and captures, where it is a guess: whoever follows it searches (`drawing`).
+and captures, where it is a guess: whoever follows it searches (`drawing`). Rules of the front-end
+for Lark stand for the whole stack of a parser, so their bodies never end: there the stack is asked
+(`stacks`).
 """
 
 from __future__ import annotations
@@ -12,20 +14,27 @@ from math import inf
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.kernels.derive import layout as lay
+from tests.catalogue.stacks import StackDistances, stacks_of
 
 __all__ = ["Distances"]
 
-ALL_RULES = 1 << 30
 GUESS_OF_FOLLOW = 2.0
 """What follows a captured text, as long as the text is not known."""
 
 
 class Distances:
-    """Distances of the states of one store, each worked out once. Called under the store's lock."""
+    """Distances of the states of one store, each worked out once. Called under the store's lock.
 
-    def __init__(self, store: TermStore) -> None:
+    Args:
+        store: The states.
+        widths: Least width of each terminal, of a Lark grammar.
+    """
+
+    def __init__(self, store: TermStore, widths: dict[str, int]) -> None:
         self._store = store
+        self._widths = widths
         self._known: dict[int, float] = {}
+        self._parsers: dict[int, StackDistances] = {}
 
     def of(self, state: StateId) -> float:
         """Bytes from here to the nearest end; `inf` if there is none."""
@@ -77,18 +86,31 @@ class Distances:
         if kind == lay.CAPTURE:
             return [b]
         if kind in (lay.RULE, lay.FOLLOW):
+            if kind == lay.RULE and self._stacks(a) is not None:
+                return []
             body = self._body(node)
             if not body and kind == lay.RULE:
-                store.build_rules(ALL_RULES)
+                store._make_body(node)
                 body = self._body(node)
             return [body - 1] if body else []
         return []
+
+    def _stacks(self, rule: int) -> float | None:
+        """The distance of a rule that is a stack; None for another."""
+        found = stacks_of(self._store._rules[rule])
+        if found is None:
+            return None
+        parser, stacks = found
+        far = self._parsers.get(id(parser))
+        if far is None:
+            far = self._parsers[id(parser)] = StackDistances(parser, self._widths)
+        return min(map(far.of, stacks))
 
     def _body(self, node: int) -> int:
         return int(self._store.arena[int(self._store.arena[lay.BODY]) + node])
 
     def _relax(self, node: int, parts: list[int], draft: dict[int, float]) -> float:
-        kind, _, lo = self._store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        kind, a, lo = self._store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
         far = [self._known[p] if p in self._known else draft[p] for p in parts]
         if kind == lay.CAT:
             return sum(far)
@@ -100,6 +122,9 @@ class Distances:
             return lo * far[0] if lo else 0.0
         if kind == lay.CAPTURE:
             return far[0] + GUESS_OF_FOLLOW
+        if kind in (lay.RULE, lay.FOLLOW) and not far:
+            found = self._stacks(a) if kind == lay.RULE else None
+            return GUESS_OF_FOLLOW if found is None else found
         if kind in (lay.RULE, lay.FOLLOW):
-            return far[0] if far else GUESS_OF_FOLLOW
+            return far[0]
         return {lay.EMPTY: inf, lay.CLASS: 1.0, lay.TOKEN: inf}.get(kind, 0.0)

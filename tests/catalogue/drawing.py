@@ -43,13 +43,27 @@ def vocabulary_of(texts: Iterable[bytes], seed: int = 0, count: int = 400) -> Vo
 
 
 class Walker:
-    """Draws texts of one grammar over one vocabulary. The same seed draws the same texts."""
+    """Draws texts of one grammar over one vocabulary. The same seed draws the same texts.
 
-    def __init__(self, grammar: Grammar, vocab: Vocabulary, seed: int = 0) -> None:
+    Args:
+        grammar: The grammar.
+        vocab: The tokens.
+        widths: Least width of each terminal, if it is a Lark grammar.
+        seed: Of what is drawn.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        vocab: Vocabulary,
+        *,
+        widths: dict[str, int] | None = None,
+        seed: int = 0,
+    ) -> None:
         self.compiled: CompiledGrammar = compile(grammar, vocab)
         self._automaton = self.compiled.automaton
         self._store = self._automaton._store
-        self._distances = Distances(self._store)
+        self._distances = Distances(self._store, widths or {})
         self._draw = random.Random(seed)
         self._ends = vocab.eos_token_ids
         self._ids = {text: i for i, text in enumerate(vocab.token_bytes) if text}

@@ -6,6 +6,10 @@ import functools
 import importlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import lark
+from lark.indenter import Indenter
 
 from constrain import Grammar
 from constrain.fixtures import Fixture, FixtureSet, find_grammars, load
@@ -38,6 +42,23 @@ class Entry:
     def grammar(self) -> Grammar:
         """Made once for all tests of a process."""
         return self.loaded.grammar()
+
+    @functools.cached_property
+    def widths(self) -> dict[str, int]:
+        """Least width of each terminal of a Lark grammar; else empty."""
+        if self.name not in LARK_NAMES:
+            return {}
+        theirs = lark.Lark(self.loaded.text, **self.lark_options())
+        return {t.name: t.pattern.min_width for t in theirs.terminals if t.pattern is not None}
+
+    def lark_options(self) -> dict[str, Any]:
+        """What lark itself is to be called with."""
+        options: dict[str, Any] = {"parser": "lalr", **self.loaded.options.options}
+        options["import_paths"] = [str(self.loaded.path.resolve().parent)]
+        if self.loaded.options.indenter is not None:
+            attributes = dict(self.loaded.options.indenter)
+            options["postlex"] = type("CatalogueIndenter", (Indenter,), attributes)()
+        return options
 
     @functools.cached_property
     def oracle(self) -> ModuleType:

@@ -24,15 +24,10 @@ MISSES = {"lalr": 400, "earley": 120}
 
 def options_of(found: Entry, parser: str) -> dict[str, Any]:
     """What the catalogue says, or the other parser with the lexer that it has by default."""
-    options = dict(found.loaded.options.options)
-    if options.get("parser", "lalr") != parser:
+    options = found.lark_options()
+    if options["parser"] != parser:
         options.pop("lexer", None)
-    options["parser"] = parser
-    options["import_paths"] = [str(found.loaded.path.resolve().parent)]
-    if found.loaded.options.indenter is not None:
-        attributes = dict(found.loaded.options.indenter)
-        options["postlex"] = type("Indenter", (lark.indenter.Indenter,), attributes)()
-    return options
+    return {**options, "parser": parser}
 
 
 @pytest.mark.parametrize("parser", ["lalr", "earley"])
@@ -50,7 +45,7 @@ def test_verdicts_are_those_of_lark(name, parser):
         pytest.skip(f"lark does not build it with this parser: {str(error).splitlines()[0]}")
     ours = found.grammar if own else other_grammar(found.loaded.text, options)
     texts = [text.data for text in found.accept]
-    walker = Walker(found.grammar, vocabulary_of(texts), seed=2)
+    walker = Walker(found.grammar, vocabulary_of(texts), widths=found.widths, seed=2)
     drawn = [text.decode() for text in walks(walker, texts, 100)]
     known = [text.data.decode() for text in found.loaded.fixtures] + drawn
     short = [text for text in dict.fromkeys(known) if len(text) <= LONGEST[parser]]
