@@ -42,9 +42,11 @@ def test_a_rejected_text_is_shown_where_it_fails(
     assert lines[0] == "good.json: accepted"
     assert lines[1] == "bad.json: rejected at byte 33, line 3, column 11"
     assert lines[2:4] == ['    "size": true', "            ^"]
-    assert lines[4].startswith("  could have come: ")
-    assert "'0' to '9'" in lines[4]
-    assert len(lines) == 5
+    assert lines[4] == "  could have come: integer"
+    assert lines[5].startswith("  in bytes: ")
+    assert "'0' to '9'" in lines[5]
+    assert lines[6] == "  inside: # > #/properties/size > #/properties/size/type"
+    assert len(lines) == 7
 
 
 def test_as_json_a_program_reads_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,6 +59,8 @@ def test_as_json_a_program_reads_the_same(folder: Path, capsys: pytest.CaptureFi
     assert (bad["offset"], bad["line"], bad["column"]) == (33, 3, 11)
     assert (bad["ended_early"], bad["could_end"]) == (False, False)
     assert "'0' to '9'" in bad["expected"]
+    assert bad["expected_names"] == ["integer"]
+    assert bad["rule_path"] == ["#", "#/properties/size", "#/properties/size/type"]
 
 
 RELAXED = {
@@ -161,7 +165,9 @@ def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: st
                 "-: rejected at byte 2, line 1, column 3: the text ends too early",
                 "  ab",
                 "    ^",
-                "  could have come: 'c'",
+                '  could have come: "c"',
+                "  in the grammar: abc",
+                "                    ^",
             ],
         ),
         (
@@ -181,7 +187,10 @@ def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: st
                 "-: rejected at byte 1, line 1, column 2",
                 "  ac",
                 "   ^",
-                "  could have come: 'b', the end",
+                "  could have come: /b?/, the end",
+                "  in bytes: 'b'",
+                "  in the grammar: ab?",
+                "                   ^^",
             ],
         ),
         (
@@ -191,7 +200,9 @@ def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: st
                 "-: rejected at byte 6, line 1, column 3",
                 "  日本x",
                 "      ^",
-                "  could have come: byte 0xE8",
+                '  could have come: "語"',
+                "  in the grammar: 日本語",
+                "                      ^^",
             ],
         ),
         (
@@ -201,7 +212,9 @@ def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: st
                 "-: rejected at byte 9, line 1, column 10",
                 "  \\x1b[31m\\tred\\xff",
                 "               ^",
-                "  could have come: '!'",
+                '  could have come: "!"',
+                "  in the grammar: \\x1b\\[31m\\tred!",
+                "                                ^",
             ],
         ),
         (
@@ -211,7 +224,10 @@ def check(regex: str, data: bytes, monkeypatch: pytest.MonkeyPatch, *options: st
                 "-: rejected at byte 50, line 1, column 51",
                 "  ..." + "a" * 30 + "b" + "c" * 29 + "...",
                 " " * 35 + "^",
-                "  could have come: 'a', the end",
+                "  could have come: more of /a*/, the end",
+                "  in bytes: 'a'",
+                "  in the grammar: a*",
+                "                  ^^",
             ],
         ),
     ],
@@ -326,3 +342,142 @@ def test_checking_needs_neither_torch_nor_transformers(
     for name in ("torch", "transformers", "tokenizers", "gguf", "triton"):
         monkeypatch.setitem(sys.modules, name, blocked)
     assert run(["check", "--schema", "schema.json", "good.json"]) == 0
+
+
+SUMS = """
+start: sum
+?sum: product | sum "+" product
+?product: NUMBER | "(" sum ")"
+%import common.NUMBER
+%ignore " "
+"""
+
+
+@pytest.fixture
+def sums(folder: Path) -> Path:
+    """A folder of grammars with fixtures, all of them right."""
+    grammars = folder / "grammars"
+    (grammars / "sums" / "accept").mkdir(parents=True)
+    (grammars / "sums" / "reject").mkdir()
+    (grammars / "sums.lark").write_text(SUMS)
+    (grammars / "sums" / "accept" / "few.lines").write_text("1\n(1 + 2)\n")
+    (grammars / "sums" / "reject" / "open.txt").write_text("(1 + 2")
+    return grammars
+
+
+def test_texts_against_a_grammar_in_larks_syntax(
+    sums: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("good.txt").write_text("(1 + 2)")
+    Path("bad.txt").write_text("(1 + )")
+    assert run(["check", "--lark", "grammars/sums.lark", "good.txt"]) == 0
+    assert run(["check", "--lark", "grammars/sums.lark", "--start", "product", "bad.txt"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:4] == ["bad.txt: rejected at byte 5, line 1, column 6", "  (1 + )", "       ^"]
+    assert lines[4] == '  could have come: NUMBER, "("'
+    assert lines[-1] == "  inside: product > sum"
+    earley = ["--parser", "earley", "--lexer", "dynamic"]
+    assert run(["check", "--lark", "grammars/sums.lark", *earley, "good.txt"]) == 0
+
+
+def test_a_grammar_by_its_suffix(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("good.txt").write_text("(1 + 2)")
+    (sums / "sums" / "options.toml").write_text('[options]\nstart = "product"\n')
+    assert run(["check", "--grammar", "grammars/sums.lark", "good.txt"]) == 0
+    Path("digits.regex").write_text("[0-9]+\n")
+    Path("digits.txt").write_text("12")
+    assert run(["check", "--grammar", "digits.regex", "digits.txt"]) == 0
+    assert run(["check", "--grammar", "schema.json", "good.json"]) == 0
+    assert run(["check", "--grammar", "digits.txt", "good.txt"]) == 2
+    assert "its name does not end with .lark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--regex", "a", "--start", "b", "good.json"], "--start is for"),
+        (["--gbnf", "g.gbnf", "--parser", "lalr", "good.json"], "--parser and --lexer"),
+        (["--gbnf", "g.gbnf", "--start", "a", "--start", "b", "good.json"], "one --start"),
+        (["--lark", "grammars/sums.lark", "--parser", "no", "good.json"], "parser must be"),
+        (["--lark", "-", "-"], "not both"),
+        (["grammars", "--start", "b"], "--start of fixtures is said in their options.toml"),
+        (["grammars", "--format", "assert"], "--format of fixtures"),
+        (["grammars", "-k", "nothing"], "no text has 'nothing' in its name"),
+        (["--regex", "a", "-k", "b", "good.json"], "-k is for fixtures"),
+        (["nowhere"], "there is no such file or folder"),
+    ],
+)
+def test_options_that_do_not_fit(
+    sums: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    Path("g.gbnf").write_text('root ::= "a"')
+    assert run(["check", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_fixtures_that_pass(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "grammars"]) == 0
+    head, row, total = capsys.readouterr().out.splitlines()
+    assert head.split() == ["grammar", "accepted", "rejected", "compiled", "in", "judged", "in"]
+    assert row.split()[:3] == ["grammars/sums.lark", "2/2", "1/1"]
+    assert total == "1 grammar, 3 texts: all as they must be"
+    assert run(["check", "grammars/sums.lark", "-k", "OPEN"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 grammar, 1 text: all as they must be"
+
+
+def test_fixtures_that_fail(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sums / "sums" / "reject" / "fine.txt").write_text("(1)")
+    (sums / "sums" / "accept" / "wrong.txt").write_text("1 + 2)")
+    assert run(["check", "grammars"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:5] == [
+        "sums/accept/wrong.txt: it was rejected at byte 5, line 1, column 6, and must be accepted",
+        "  1 + 2)",
+        "       ^",
+        '  could have come: more of NUMBER, "+", the end',
+        "  in bytes: ' ', '+', '.', '0' to '9', 'E', 'e'",
+    ]
+    assert lines[5] == "  inside: start > sum"
+    assert lines[6:12] == [
+        "sums/reject/fine.txt: it was accepted, and must be rejected",
+        "  (1)",
+        "  derived as: start > sum > product",
+        '    "(": (',
+        "    sum: 1",
+        '    ")": )',
+    ]
+    assert lines[-2].split()[1:3] == ["2/3", "1/2"]
+    assert lines[-1] == "1 grammar, 5 texts: 2 failures"
+
+
+def test_fixtures_as_json(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sums / "sums" / "accept" / "wrong.txt").write_text("1 + 2)")
+    (sums / "broken.gbnf").write_text("root ::= (")
+    (sums / "broken" / "accept").mkdir(parents=True)
+    (sums / "broken" / "accept" / "a").write_text("a")
+    assert run(["check", "grammars", "--json"]) == 2
+    printed = capsys.readouterr()
+    broken, found = json.loads(printed.out)["grammars"]
+    assert printed.err == ""
+    assert broken["error"]["kind"] == "grammar-syntax"
+    assert broken["error"]["in"] == "grammars/broken.gbnf"
+    assert broken["texts"] == []
+    assert [text["name"] for text in found["texts"] if not text["passed"]] == ["accept/wrong.txt"]
+    wrong = found["texts"][2]
+    assert (wrong["must_be"], wrong["accepted"], wrong["offset"]) == ("accepted", False, 5)
+    assert wrong["expected_names"] == ["NUMBER", '"+"']
+    assert wrong["message"].startswith("it was rejected at byte 5")
+
+
+def test_a_grammar_that_is_wrong_is_exit_code_2_and_the_others_are_run(
+    sums: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sums / "broken.gbnf").write_text("root ::= (")
+    (sums / "broken" / "accept").mkdir(parents=True)
+    (sums / "broken" / "accept" / "a").write_text("a")
+    assert run(["check", "grammars"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("grammars/broken.gbnf: grammar syntax error: ")
+    assert "^" in printed.err
+    assert "GrammarSyntaxError" in printed.out
+    assert printed.out.splitlines()[-1] == ("2 grammars, 3 texts: 1 grammar without verdicts")

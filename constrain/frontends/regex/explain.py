@@ -160,7 +160,8 @@ class RegexExplainer:
 
     def _name(self, terminal: Terminal) -> str:
         start, end = self._spans[terminal]
-        return f"/{self._pattern[start:end]}/"
+        written = self._pattern[start:end]
+        return f'"{written}"' if len(written) == 1 and written != "." else f"/{written}/"
 
     def explain(self, text: bytes, offset: int, expected: bytes) -> Explanation:
         """See `Explainer.explain`."""
