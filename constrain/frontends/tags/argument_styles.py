@@ -45,7 +45,7 @@ class ArgumentStyle:
             "python": as literals of Python, scalars and strings too; "same": in this style.
         item: With `nested` "same", an item of an array, a text with `$VALUE` and perhaps `$TYPE`;
             without it an array is one in brackets.
-        keys: A pattern for the keys that can be written, in ECMA-262.
+        keys: A pattern for the keys that can be written, in what `re` and ECMA-262 have in common.
         any_order: Arguments come in any order, whatever the style of JSON says: the templates of
             the family sort them.
         mark: What no string may have in it, by default what ends one: the text behind `$VALUE` in
@@ -140,7 +140,7 @@ PARAMETERS: Final[Mapping[str, ArgumentStyle]] = MappingProxyType(
             end="}",
             string='<|"|>$VALUE<|"|>',
             nested="same",
-            keys=r"^[^\x00-\x20\x7f:,{}\[\]<>\"]+$",
+            keys=r"^[^\x00-,/:-@[-^`{-\x7f]+$",  # letters, digits, `-`, `.`, `_`, and beyond ASCII
         ),
     }
 )

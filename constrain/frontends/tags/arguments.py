@@ -17,8 +17,10 @@ out, and where that would leave nothing, the schema is refused.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from constrain.algebra.store import TermStore
@@ -39,7 +41,7 @@ from constrain.algebra.terms import (
     star,
 )
 from constrain.algebra.utf8 import UTF8, Alphabet
-from constrain.errors import UnsupportedFeatureError
+from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.digits import number_term
@@ -68,7 +70,7 @@ from constrain.frontends.tags.markers import marker
 from constrain.frontends.tags.python_text import SINGLE_QUOTED
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["arguments", "json_without"]
+__all__ = ["arguments", "json_object", "json_without"]
 
 _BLANK: Final = byte_class(b" \t\n\r")
 _LINE_END: Final = optional(literal(b"\n"))
@@ -138,26 +140,43 @@ _JSON: Final = ArgumentStyle('"$KEY":$VALUE', begin="{", between=",", end="}", s
 """Of what is no argument of a call; only the form of nested values is used."""
 
 
+def json_object(
+    schema: JSON, *, style: str | JSONStyle = "canonical", limits: Limits = DEFAULT_LIMITS
+) -> Term:
+    """The JSON texts of the objects that satisfy a schema, whatever else does.
+
+    Raises:
+        As `arguments`.
+    """
+    expr, meaning, emptiness = _understand(schema, limits, objects=True)
+    lowering = Lowering(meaning, emptiness, resolve_style(style))
+    shapes = [s for s in meaning.shapes(expr).objects if emptiness.object_has_value(s)]
+    around = lowering.layout.around
+    return cat(around, alt([object_term(shape, lowering) for shape in shapes]), around)
+
+
 def _understand(schema: JSON, limits: Limits, *, objects: bool) -> tuple[Expr, Meaning, Emptiness]:
     """What a schema means, and that there is some value; some object, if only those count."""
     root = read_schema(schema, limits)
     source = Source(root, None, None, limits)
 
-    def none(meaning: Meaning) -> bool:
-        expr, emptiness = meaning.expr(root), Emptiness(meaning)
+    def has_some(meaning: Meaning, emptiness: Emptiness) -> bool:
+        expr = meaning.expr(root)
         if not objects:
-            return not emptiness.has_value(expr)
-        return not any(map(emptiness.object_has_value, meaning.shapes(expr).objects))
+            return emptiness.has_value(expr)
+        return any(map(emptiness.object_has_value, meaning.shapes(expr).objects))
 
     def look() -> tuple[bool, int]:
         other = Meaning(source, limits, asserts_formats=True)
-        return none(other), other.num_sets
+        return not has_some(other, Emptiness(other)), other.num_sets
 
     meaning = Meaning(source, limits, asserts_formats=True)
     meaning.check()
-    if none(meaning):
-        raise unsatisfiable(source, look)
     expr, emptiness = meaning.expr(root), Emptiness(meaning)
+    if not has_some(meaning, emptiness):
+        if objects and emptiness.has_value(expr):
+            raise UnsatisfiableError("arguments are an object, and no object satisfies the schema")
+        raise unsatisfiable(source, look)
     if needs_audit(source) or may_refuse_late(source):
         audit(expr, meaning, emptiness)
     return expr, meaning, emptiness
@@ -411,6 +430,12 @@ class _Values(Lowering):
             hint="this way of writing calls has no escapes",
         )
 
+    def is_empty(self, term: Term) -> bool:
+        """Whether no text is in a term. Exact."""
+        if self._store is None:
+            self._store = TermStore(self.meaning.limits)
+        return self._store.is_empty(self._store.intern(term))
+
     def look(self, shapes: Iterable[ObjectShape], *exprs: Expr) -> None:
         """Look for keys and strings that cannot be written, at all that can be inside of something.
 
@@ -471,10 +496,7 @@ class _Values(Lowering):
             ):
                 return
             if shape.only is None:
-                if self._store is None:
-                    self._store = TermStore(self.meaning.limits)
-                term = self.without_marks(shape_term(shape, UTF8))
-                if not self._store.is_empty(self._store.intern(term)):
+                if not self.is_empty(self.without_marks(shape_term(shape, UTF8))):
                     return
         raise self._nothing_left(values)
 
@@ -487,12 +509,10 @@ class _Arguments(_Members):
     def __init__(self, shape: ObjectShape, values: _Values) -> None:
         self._how = values.how
         self._values = values
-        self._key_language = from_regex(values.how.keys, "ecma", limits=values.meaning.limits)
         super().__init__(shape, values)
-        store = TermStore(values.meaning.limits)
-        start = store.intern(values.without_marks(self._key_language))
+        fits = re.compile(values.how.keys).fullmatch
         for key in self._keys:
-            if not store.nullable(store.advance(start, key.encode())):
+            if not fits(key) or any([mark in key for mark in values.marks]):
                 raise UnsupportedFeatureError(
                     f"an argument named {key!r}, which this way of writing calls has no way to "
                     "write",
@@ -580,13 +600,16 @@ class _Arguments(_Members):
         for keys in region.keys:
             taken = frozenset([k for k in names if strings.contains(keys, k)])
             left = strings.intersect(keys, StringShape(out=taken)) if taken else keys
-            term = self._values.without_marks(
-                intersect((shape_term(left, UTF8), self._key_language))
-            )
-            store = TermStore(self._values.meaning.limits)
-            if not store.is_empty(store.intern(term)):
+            written = _key_language(self._values.how.keys)
+            term = self._values.without_marks(intersect((shape_term(left, UTF8), written)))
+            if left == StringShape(out=left.out) or not self._values.is_empty(term):
                 parts.append(term)
         return alt(parts)
+
+
+@lru_cache(maxsize=64)  # the terms are immutable, so callers may share them
+def _key_language(pattern: str) -> Term:
+    return from_regex(pattern, "ecma")
 
 
 def _by_type(kinds: Sequence[tuple[str, Term]]) -> Term:

@@ -17,7 +17,7 @@ from constrain.frontends.json_schema import JSONStyle, from_json_schema
 from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
 from constrain.frontends.regex import from_regex
-from constrain.frontends.tags.arguments import arguments
+from constrain.frontends.tags.arguments import arguments, json_object
 from constrain.frontends.tags.fields import Fields, nearest, placed
 from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin, triggers_of
 from constrain.frontends.tags.markers import marker
@@ -137,11 +137,11 @@ def _spell(tool: _Tool, how: ToolFormat) -> bytes:
 
 def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
     schema = tool.parameters
-    if "type" not in schema and "$ref" not in schema:
-        schema = {"type": "object", **schema}  # arguments are an object, said or not
     with placed(tool.pointer):
         if how.arguments is None:
-            return from_json_schema(schema, style=style, limits=limits).term
+            if schema.get("type") == "object":
+                return from_json_schema(schema, style=style, limits=limits).term
+            return json_object(schema, style=style, limits=limits)  # an object, said or not
         marks = () if how.arguments.nested == "python" else how.marks
         return arguments(schema, how.arguments, style=style, kept_out=marks, limits=limits)
 
