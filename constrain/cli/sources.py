@@ -14,7 +14,7 @@ import typer
 import constrain
 from constrain.cli.loading import compile_kernels
 from constrain.errors import ConstrainError
-from constrain.fixtures import load_grammar
+from constrain.fixtures import import_paths, load_grammar
 
 __all__ = [
     "Dialect",
@@ -178,7 +178,7 @@ def read_grammar(
             return constrain.Grammar.from_json_schema(text, **options)
         if kind == ".gbnf":
             return constrain.Grammar.from_gbnf(text, **options)
-        paths = [] if name == "-" else [str(Path(name).resolve().parent)]
+        paths = [] if name == "-" else import_paths(Path(name), text)
         return constrain.Grammar.from_lark(text, import_paths=paths, **options)
 
 
