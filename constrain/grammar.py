@@ -267,6 +267,7 @@ class Grammar:
         text: str,
         *,
         start: str | Sequence[str] = "start",
+        dialect: str = "auto",
         parser: str = "lalr",
         lexer: str = "auto",
         import_paths: Sequence[Any] = (),
@@ -282,6 +283,10 @@ class Grammar:
         Args:
             text: The grammar.
             start: The rule that a text is, or several: a text is any of them.
+            dialect: "lark", or "llguidance" for that engine's: `%json {...}`, special tokens such
+                as `<|tool|>`, `lazy`, `suffix`, `&` and `~`, lexemes that are always as long as
+                they can be; lark is then not needed, and the arguments below are not for it.
+                "auto": the second where the text has something that only it has.
             parser: "lalr" or "earley", with the verdicts that each has in lark.
             lexer: "auto", or "contextual" or "basic" for "lalr", "dynamic", "dynamic_complete" or
                 "basic" for "earley".
@@ -300,8 +305,12 @@ class Grammar:
             LimitExceededError: It is larger than the limits allow.
         """
         from constrain.frontends.lark import from_lark
+        from constrain.frontends.llguidance import from_llguidance, is_dialect
 
         _check_limits(limits)
+        if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
+            term = from_llguidance(text, start=start, limits=limits)
+            return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)
         term = from_lark(
             text,
             start=start,

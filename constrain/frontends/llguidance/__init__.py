@@ -1,18 +1,18 @@
-"""The Lark dialect of the engine llguidance, to terms.
+r"""The Lark dialect of the engine llguidance, to terms.
 
 In: the text of a grammar. Out: a term, the texts that such a grammar denotes. Decided here: its
 syntax, which is Lark's with additions and without some parts; how its lexemes compete; what JSON in
 it looks like. Not decided here: patterns (`regex`), schemas (`json_schema`), the automaton of a
 parser (`lark`).
 
-    >>> term = from_llguidance('start: <|tool|> %json {"type": "integer"} | /[^{](.|\\n)*/')
+    >>> term = from_llguidance('start: <|tool|> %json {"type": "integer"} | /[^{](.|\n)*/')
     >>> term.nullable
     False
 
 Read in this order: `lexer`, `syntax` with `parameters`, `reader` with `options`, `imports` and
 `substrings` (text to syntax tree), `terminals` and `inline_json` (parts of it to terms),
 `productions` (the rest to rules without operators), `contest` (lexemes that compete), `stacks` (the
-parser), `boundaries` (both together), `lower` (all of it), `detection` (is a text of this dialect?).
+parser), `boundaries` (both together), `lower` (all of it), `detection` (which dialect a text is).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from collections.abc import Sequence
 
 from constrain.algebra.terms import Term, alt
 from constrain.errors import GrammarError
-from constrain.frontends.llguidance.detection import is_llguidance
+from constrain.frontends.llguidance.detection import is_dialect
 from constrain.frontends.llguidance.lower import lower
 from constrain.frontends.llguidance.productions import make_productions
 from constrain.frontends.llguidance.reader import read_grammar
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["from_llguidance", "is_llguidance"]
+__all__ = ["from_llguidance", "is_dialect"]
 
 
 def from_llguidance(

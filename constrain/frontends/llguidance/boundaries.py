@@ -6,8 +6,8 @@ Lexemes that have no first byte in common do not compete: they are contests of t
 other places share.
 
 Several lexemes may win at once; then the text stands at the stacks after any of them. What is
-ignored leads back to the same stacks, and wins alone. A special token or a JSON text takes part in no contest: it
-is one more alternative. Bodies are made when a text gets there.
+ignored leads back to the same stacks, and wins alone. A special token or a JSON text takes part in
+no contest: it is one more alternative. Bodies are made when a text gets there.
 
 A rule promises that it is not empty. The parser alone keeps that promise; but a lexeme may never
 end where the parser needs it to (`/a+/ "a"`: every `a` belongs to the first). So nothing leads to a
@@ -129,8 +129,9 @@ class Boundaries:
         self._lock = threading.RLock()
         self._shared: dict[tuple[int, ...], Contest] = {}
         self._firsts = {
-            symbol: 0 if isinstance(term, Token) else self._rows.first_bytes(self._rows.intern(term))
+            symbol: self._rows.first_bytes(self._rows.intern(term))
             for symbol, term in others.items()
+            if not isinstance(term, Token)
         }
         self._places: dict[_Stacks, Place] = {}
         self._made: WeakValueDictionary[_Key, _Boundary] = WeakValueDictionary()
@@ -244,7 +245,7 @@ class Boundaries:
                     yield words, self._boundary(target, f"after {name}")
         for symbol, after in self._place(key.stacks).moves.items():
             if symbol in self._others:
-                first = self._firsts[symbol]
+                first = self._firsts.get(symbol, 0)
                 term = self._others[symbol]
                 if first:
                     term = without_first_bytes(term, first, key.blocked)
@@ -318,7 +319,8 @@ class Boundaries:
             if contest is None or state is None:
                 place = self._place(now.stacks)
                 contests = self._contests(now)
-                if place.accepts or len(contests) != 1 or any(s in self._others for s in place.moves):
+                others = place.accepts or any(s in self._others for s in place.moves)
+                if others or len(contests) != 1:
                     return None
                 contest = contests[0]
                 node = contest.nodes[contest.root]

@@ -182,8 +182,9 @@ class Contest:
         matching = [n for n, s in state if rows.nullable(s)]
         lazy = [n for n in matching if self.lexemes[n].lazy]
         if lazy:
-            self._cut.update([n for n, s in state if rows.first_bytes(s)])
-            return Node(End(self._with_least_hidden(lazy), 0))
+            winners = self._with_least_hidden(lazy)
+            self._cut.update([n for n, s in state if n not in winners or rows.first_bytes(s)])
+            return Node(End(winners, 0))
         node = Node(None)
         self._lead(state, node)
         if matching:
@@ -255,12 +256,12 @@ class Contest:
     def _solve(self, start: State, ends: set[End], blocked: int) -> Term:
         nodes = self.nodes
         users: dict[State, list[State]] = {}
-        reached = {start: None}
+        reached: dict[State, None] = {start: None}
         todo = [start]
         while todo:
-            state = todo.pop()
-            for target in nodes[state].edges:
-                users.setdefault(target, []).append(state)
+            at = todo.pop()
+            for target in nodes[at].edges:
+                users.setdefault(target, []).append(at)
                 if target not in reached:
                     reached[target] = None
                     todo.append(target)
@@ -272,17 +273,14 @@ class Contest:
             todo += new
         equations: dict[State | None, Equation[State | None]] = {}
         for state in (None, *reached):
-            first = state is None
-            at = start if state is None else state
+            first, at = state is None, start if state is None else state
             edges: list[tuple[Term, State | None]] = [
                 (ByteClass(mask), target)
                 for target, edge in nodes[at].edges.items()
                 if target in kept and (mask := edge & ~blocked if first else edge)
             ]
             if first or at in kept:
-                equations[state] = Equation(
-                    ends=not first and nodes[at].end in ends, edges=edges
-                )
+                equations[state] = Equation(ends=not first and nodes[at].end in ends, edges=edges)
         if not equations[None].edges:
             return EMPTY
         made: dict[State | None, Term] = {}
@@ -309,9 +307,7 @@ class Contest:
                 if node.end is not None:
                     found.append(text)
                 for target, mask in node.edges.items():
-                    following += [
-                        (target, text + bytes((b,))) for b in range(256) if mask >> b & 1
-                    ]
+                    following += [(target, text + bytes((b,))) for b in range(256) if mask >> b & 1]
                 if len(found) > most or len(following) > 16 * most:
                     raise UnsupportedFeatureError(f"it has more than {most} texts")
             level = following

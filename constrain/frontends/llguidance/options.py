@@ -33,11 +33,12 @@ def check_options(options: Any, source: str, span: tuple[int, int]) -> None:  # 
                 )
         elif name == "skip_repetition":
             if value not in _REPETITIONS:
-                raise GrammarSyntaxError(
-                    f"{name} is 'repeat' or 'once'", source=source, span=span
-                )
+                raise GrammarSyntaxError(f"{name} is 'repeat' or 'once'", source=source, span=span)
         else:
             known = ", ".join((*_FLAGS, "skip_repetition"))
             raise UnsupportedFeatureError(
-                f"the option {name!r} is not known", source=source, span=span, hint=f"known: {known}"
+                f"the option {name!r} is not known",
+                source=source,
+                span=span,
+                hint=f"known: {known}",
             )

@@ -145,7 +145,9 @@ class _Writer:
                 f"the grammar has no rule {start!r}",
                 source=self._source,
                 span=span,
-                hint="one rule is the whole: name it start" if near is None else f"did you mean {near!r}?",
+                hint="one rule is the whole: name it start"
+                if near is None
+                else f"did you mean {near!r}?",
             )
         return self._rule(text, rule, None, rule.span)
 
@@ -203,9 +205,7 @@ class _Writer:
                 symbol = self._symbols.get(key)
                 if symbol is None:
                     symbol = self._symbols[key] = self._fresh(where.text, where.rule)
-                    self._todo.append(
-                        _Todo(symbol, where.text, part, where.parameter, where.rule)
-                    )
+                    self._todo.append(_Todo(symbol, where.text, part, where.parameter, where.rule))
                 found.append(symbol)
             else:
                 found += self._leaf(part, where)
@@ -316,9 +316,7 @@ class _Writer:
 
     # Lexemes
 
-    def _lexeme(
-        self, text: _Text, key: object, shown: str, part: Expression
-    ) -> tuple[str, ...]:
+    def _lexeme(self, text: _Text, key: object, shown: str, part: Expression) -> tuple[str, ...]:
         known = self._symbols.get((text, key))
         if known is None:
             term = text.terminals.lower(part)
@@ -385,9 +383,7 @@ class _Writer:
         parameter = name.step.make(where.parameter or 0)
         return self._rule(where.text, rule, parameter, name.span)
 
-    def _rule(
-        self, text: _Text, rule: RuleDefinition, parameter: int | None, span: Span
-    ) -> str:
+    def _rule(self, text: _Text, rule: RuleDefinition, parameter: int | None, span: Span) -> str:
         symbol = f"{text.name}|{rule.name}"
         if rule.parametric:
             if parameter is None:
@@ -439,17 +435,13 @@ class _Writer:
     def _attributed(self, text: _Text, rule: RuleDefinition) -> str:
         """The lexeme of a rule with attributes: its body is one terminal."""
         attributes = rule.attributes
-        given = [
-            name for name in ("lazy", "stop", "suffix") if name in attributes.spans
-        ]
+        given = [name for name in ("lazy", "stop", "suffix") if name in attributes.spans]
         if len(given) > 1:
             raise self._error(
                 f"{given[0]} and {given[1]} may not stand together", attributes.spans[given[1]]
             )
         if "stop_capture" in attributes.spans and not {"stop", "suffix"} & set(given):
-            raise self._error(
-                "stop_capture needs stop or suffix", attributes.spans["stop_capture"]
-            )
+            raise self._error("stop_capture needs stop or suffix", attributes.spans["stop_capture"])
         body = text.terminals.lower(rule.body)
         lazy, variants = attributes.lazy, [(body, b"")]
         if attributes.suffix is not None:
@@ -468,9 +460,7 @@ class _Writer:
                 raise self._refuse_max_tokens(rule)
         return self._define(text, rule.name, variants, lazy=lazy)
 
-    def _stopped(
-        self, rule: RuleDefinition, body: Term, stop: Term
-    ) -> list[tuple[Term, bytes]]:
+    def _stopped(self, rule: RuleDefinition, body: Term, stop: Term) -> list[tuple[Term, bytes]]:
         """The body with each text that stops it first."""
         if stop.nullable:
             return [(cat(body, stop), b"")]

@@ -178,9 +178,7 @@ class Terminals:
             error.source, error.span = self._source, (start, stop)
             raise
 
-    def _error(
-        self, reason: str, part: Expression, hint: str | None = None
-    ) -> GrammarSyntaxError:
+    def _error(self, reason: str, part: Expression, hint: str | None = None) -> GrammarSyntaxError:
         return GrammarSyntaxError(reason, source=self._source, span=part.span, hint=hint)
 
 
