@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from constrain.cli import bench, check, demo, explain, generate, model, warmup
+from constrain.cli import bench, check, demo, explain, generate, lint, model, warmup
 from constrain.cli.console import show_bug, show_error
 from constrain.errors import ConstrainError
 
@@ -31,6 +31,7 @@ _models = typer.Typer(no_args_is_help=True, help="The model that the demo uses."
 app.command("demo")(demo.demo)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
+app.command("lint")(lint.lint)
 app.command("explain")(explain.explain)
 app.command("warmup")(warmup.warmup)
 app.command("bench", context_settings=bench.CONTEXT)(bench.bench)
