@@ -162,8 +162,6 @@ class _Run:
             if finding.code == "undefined-name":
                 undefined = list(self._undefined(outline))
             yield from undefined or [finding]
-            if finding.code == "syntax":
-                return
         made = self._read_lark(starts, import_paths, options)
         if made is not None:
             # Here, so that a grammar in another syntax needs no lark.
@@ -246,7 +244,7 @@ class _Run:
             yield self._of_error(error)
             return
         yield from check_rules(outline, graph)
-        yield from check_repetition(outline, graph, lark=lark)
+        yield from check_repetition(outline, graph, self._limits, lark=lark)
 
     def _fit(self, outline: Outline, grammar: Grammar) -> Iterator[Finding]:
         """How the grammar fits the vocabulary."""

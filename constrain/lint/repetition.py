@@ -14,26 +14,29 @@ from typing import Final
 
 from constrain.frontends.cfg import Expression, Repetition, Symbol, Terminal
 from constrain.frontends.cfg.graph import Graph
+from constrain.limits import Limits
 from constrain.lint.findings import Finding
-from constrain.lint.outline import Outline, Span, walk
-from constrain.lint.shapes import Shape, Shapes, loops_in, shape_of_term
+from constrain.lint.outline import Definition, Outline, Span, walk
+from constrain.lint.shapes import Shape, Shapes, loops_in
 
 __all__ = ["check_repetition"]
 
 _SHORT: Final = 16
 """Bytes of a round; longer ones are lists of something."""
-_BLANKS: Final = sum([1 << b for b in b" \t\r\n\v\f"])
 
 
-def check_repetition(outline: Outline, graph: Graph, *, lark: bool) -> Iterator[Finding]:
+def check_repetition(
+    outline: Outline, graph: Graph, limits: Limits, *, lark: bool
+) -> Iterator[Finding]:
     """All findings about loops.
 
     Args:
         outline: The grammar.
         graph: Of it.
+        limits: Bound the search for what is whitespace.
         lark: It is in Lark's syntax: counts are written `~0..8`, and terminals can be ignored.
     """
-    shapes = Shapes(graph)
+    shapes = Shapes(graph, limits)
     between: set[str] = set()
     for body, span in outline.ignored:
         between.update(p.name for p in walk(body) if isinstance(p, Symbol))
@@ -43,6 +46,9 @@ def check_repetition(outline: Outline, graph: Graph, *, lark: bool) -> Iterator[
             continue
         counts = "~{}..{}" if lark and not definition.is_terminal else "{{{},{}}}"
         found: list[Finding] = []
+        root = graph[definition.body]
+        if graph.recursive[root] and shapes.of(root).blank:
+            found.append(_blank_rule(outline, definition))
         for part in walk(definition.body):
             place = outline.place(part, definition.name)
             if isinstance(part, Repetition) and part.hi is None:
@@ -51,10 +57,20 @@ def check_repetition(outline: Outline, graph: Graph, *, lark: bool) -> Iterator[
                 found += _loop(outline, shape, place, shown, counts, part.lo)
             elif isinstance(part, Terminal):
                 for loop in loops_in(part.term):
-                    shape = shape_of_term(loop.body, shapes.terms)
+                    shape = shapes.of_term(loop.body)
                     found += _loop(outline, shape, place, "...", counts, loop.lo)
         # The first of a kind in a definition; the others are of the same make.
         yield from {f.code: f for f in reversed(found)}.values()
+
+
+def _blank_rule(outline: Outline, definition: Definition) -> Finding:
+    return outline.source.finding(
+        "unbounded-whitespace",
+        f"{definition.name!r} is blanks without end, which a model may write until its budget is "
+        "spent",
+        "write it as a repeat with a bound, not as a rule that needs itself",
+        definition.span,
+    )
 
 
 def _loop(
@@ -62,9 +78,8 @@ def _loop(
 ) -> Iterator[Finding]:
     if shape.width is None or not 0 < shape.width <= _SHORT or shape.tokens:
         return
-    blank = not shape.mask & ~_BLANKS
-    bounded = shown + counts.format(lo, max(8 if blank else 200, lo))
-    if blank:
+    bounded = shown + counts.format(lo, max(8 if shape.blank else 200, lo))
+    if shape.blank:
         yield outline.source.finding(
             "unbounded-whitespace",
             "blanks without end, which a model may write until its budget is spent",
@@ -82,7 +97,7 @@ def _loop(
 
 def _ignored(outline: Outline, shape: Shape, body: Expression, span: Span) -> Iterator[Finding]:
     shown = _shown(outline, body)
-    if not shape.mask & ~_BLANKS:
+    if shape.blank:
         yield outline.source.finding(
             "unbounded-whitespace",
             f"{shown} may come any number of times between two lexemes: a model may write it until "

@@ -144,7 +144,10 @@ class _Checker:
         lexer = getattr(lexer, "lexer", lexer) if self._lark.options.postlex else lexer
         contextual = getattr(lexer, "lexers", None)
         every = [lexer] if contextual is None else list(contextual.values())
-        return list(dict.fromkeys(map(_read_lexer, every), None)) if every else []
+        try:
+            return list(dict.fromkeys(map(_read_lexer, every)))
+        except re.error:  # a pattern that `re` takes alone, and not beside others
+            return []
 
     def _never_winning(self, lexers: list[_Lexer]) -> Iterator[tuple[str, list[str]]]:
         """Terminals that no lexer ever produces, each with those that take its texts."""
