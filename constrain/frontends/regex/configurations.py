@@ -13,8 +13,9 @@ Where a pattern stands is a *configuration*:
 Reading a code point moves all three. `assertions` makes terms of it.
 
 Two shortcuts keep those small. A part without assertions is one term, with its counters, wherever
-nothing to its right asks about its last code point and no obligation is open. And a long lookahead
-outside of loops is an intersection: `(?=x)K` is `K & x any*`, `(?!x)K` is `K & ~(x any*)`.
+nothing to its right asks about its last code point (or the answer is the same for all that may be
+the last) and no obligation is open. And a long lookahead outside of loops is an intersection:
+`(?=x)K` is `K & x any*`, `(?!x)K` is `K & ~(x any*)`.
 
 Cost: O(configurations), times the pieces into which obligations cut a class. A repeat whose body
 has assertions, or that stands between the start and a long lookbehind, is unrolled.
@@ -43,6 +44,7 @@ from constrain.frontends.regex.nodes import (
     Alternation,
     Chars,
     Concat,
+    Ended,
     Look,
     RegexNode,
     Repeat,
@@ -50,14 +52,16 @@ from constrain.frontends.regex.nodes import (
     concat,
     repetition,
 )
-from constrain.frontends.regex.plain import join, lower_plain, postorder
+from constrain.frontends.regex.plain import children, join, lower_plain, postorder
 from constrain.frontends.regex.resolve import AT_START, Behind, Left, Resolved
 from constrain.limits import Limits
 
 __all__ = ["Config", "Machine"]
 
-# A lookahead as short as this is followed code point by code point; a longer one is intersected.
+# A lookahead as short as this, with as few nodes, is followed code point by code point; another
+# one is intersected.
 _SHORT_LOOKAHEAD: Final = 16
+_SMALL_LOOKAHEAD: Final = 500
 
 # What one step of this machine costs in `Limits.max_source_nodes`. It takes about 15 us, and
 # reading a node of a pattern about 1.5 us (CPython 3.11 on one core of a shared server, 2026).
@@ -171,7 +175,10 @@ class Machine:
         self._closures: dict[tuple[Config, bool], Closure] = {}
         self._cuts: dict[Obligations, frozenset[CodepointSet]] = {}
         self._nonempty: dict[RegexNode, RegexNode | None] = {}
-        self._runs: dict[Concat, list[tuple[int, int]]] = {}
+        self._runs: dict[Concat, list[tuple[int, int, _Last]]] = {}
+        self._last: dict[RegexNode, _Last] = {}
+        self._last_of_points: dict[CodepointSet, _Last] = {}
+        self._sizes: dict[RegexNode, int] = {}
         self._start_seen: Seen = (None,) * len(resolved.behind)
         for i, body in enumerate(resolved.behind):  # inner ones come first
             anywhere = repetition(Chars(CodepointSet.ANY), 0, None)
@@ -369,27 +376,72 @@ class Machine:
         """The term of a plain node."""
         return lower_plain(node, self._alphabet, self._terms)
 
-    def plain_run(self, node: Concat, at: int) -> tuple[int, int]:
+    def plain_run(self, node: Concat, at: int) -> tuple[int, int, _Last]:
         """Where the run of plain parts from `at` on ends, and where its last one begins.
 
         The last one that cannot be empty, that is: what asks how the run ended asks about that one
-        and those after it. `at` if there is none.
+        and those after it, of which the third value tells; `_MIXED` if there is none, and then the
+        second is `at`.
         """
         runs = self._runs.get(node)
         if runs is None:
             runs = []
             end = solid = len(node.parts)
+            last = _NO_LAST
             for i in range(len(node.parts) - 1, -1, -1):
                 part = node.parts[i]
                 if not part.plain:
                     end = solid = i
-                elif solid == end and not part.nullable:
-                    solid = i
-                runs.append((end, solid))
+                    last = _NO_LAST
+                elif solid == end:
+                    last = _both(last, self.last_of(part))
+                    if not part.nullable:
+                        solid = i
+                runs.append((end, solid, last))
             runs.reverse()
             self._runs[node] = runs
-        end, solid = runs[at]
-        return end, solid if solid < end else at
+        end, solid, last = runs[at]
+        return (end, solid, last) if solid < end else (end, at, _MIXED)
+
+    def last_of(self, node: RegexNode) -> _Last:
+        """What is known of the last code point of a plain node, if it reads one."""
+        made = self._last
+        for this in () if node in made else postorder(node):
+            if this in made:
+                continue
+            if isinstance(this, Chars):
+                made[this] = self._last_in(this.points)
+                continue
+            parts = children(this)
+            if isinstance(this, Concat):
+                ends = next((i for i in range(len(parts) - 1, -1, -1) if not parts[i].nullable), 0)
+                parts = parts[ends:]
+            elif isinstance(this, Ended):
+                parts = parts[:1]
+            last = _NO_LAST
+            for part in parts:
+                last = _both(last, made[part])
+            made[this] = last
+        return made[node]
+
+    def _last_in(self, points: CodepointSet) -> _Last:
+        made = self._last_of_points.get(points)
+        if made is None:
+            inside = outside = 0
+            for i, asked in enumerate(self._resolved.left_sets):
+                inside |= points.issubset(asked) << i + 1
+                outside |= points.isdisjoint(asked) << i + 1
+            made = self._last_of_points[points] = inside, outside | AT_START
+        return made
+
+    def is_small(self, node: RegexNode) -> bool:
+        """Whether a lookahead for `node` may be followed code point by code point."""
+        size = self._sizes.get(node)
+        if size is None:
+            size = len(postorder(node, most=_SMALL_LOOKAHEAD + 1))
+            self._sizes[node] = size
+        widest = node.max_width
+        return widest is not None and widest <= _SHORT_LOOKAHEAD and size <= _SMALL_LOOKAHEAD
 
     def nonempty(self, node: RegexNode) -> RegexNode | None:
         """A plain node without the empty text; None if nothing is left."""
@@ -416,6 +468,18 @@ class Machine:
                 if first is not None:
                     alternatives.append(concat([first, *node.parts[i + 1 :]]))
         return alternation(alternatives) if alternatives else None
+
+
+_Last = tuple[int, int]
+"""Of the last code point of a part: bits of the left memory that are set, and that are not."""
+
+_NO_LAST: Final[_Last] = (-1, -1)
+_MIXED: Final[_Last] = (0, 0)
+
+
+def _both(one: _Last, other: _Last) -> _Last:
+    """What is known if the last code point may be that of either."""
+    return one[0] & other[0], one[1] & other[1]
 
 
 def _number(config: Config) -> int:
@@ -525,12 +589,18 @@ class _Closing:
         """Read a plain node as a whole if nothing asks how it ended; False if it cannot be."""
         node = cell.node
         assert node is not None
-        if not node.plain or then.left or not self._may_block(cell, obligations):
+        if not node.plain or not self._may_block(cell, obligations):
             return False
-        self._add_block(term(node), cell, then)
+        if then.left and (node.nullable or not self._tells(then, self._machine.last_of(node))):
+            return False
+        self._add_block(term(node), cell, then, then.left and self._machine.last_of(node)[0])
         return True
 
-    def _add_block(self, term: Term, cell: Cell, then: Cell) -> None:
+    def _tells(self, then: Cell, last: _Last) -> bool:
+        """Whether all that `then` asks of the last code point is known."""
+        return not then.left & ~(last[0] | last[1])
+
+    def _add_block(self, term: Term, cell: Cell, then: Cell, left: int = 0) -> None:
         if term.nullable and cell.inside:
             # In a loop a block must read something, else the loop would not be guarded.
             self._push(then, _FREE)
@@ -538,18 +608,21 @@ class _Closing:
         if term is EPS:
             self._push(then, _FREE)
         elif term is not EMPTY:
-            target = self._machine._config(then, 0, _FREE, self._config.seen)
+            target = self._machine._config(then, left, _FREE, self._config.seen)
             self._result.blocks.append((term, target))
 
     def _concat(self, cell: Cell, node: Concat, then: Cell, obligations: Obligations) -> None:
         machine, parts, at = self._machine, node.parts, cell.lo
         if self._may_block(cell, obligations):
-            end, solid = machine.plain_run(node, at)
-            if machine._concat_cell(node, end, then, cell.inside).left:
-                end = solid  # something asks how the run ends
+            end, solid, last = machine.plain_run(node, at)
+            left = last[0]
+            rest = machine._concat_cell(node, end, then, cell.inside)
+            if rest.left and not self._tells(rest, last):
+                end, left = solid, 0  # something asks how the run ends
+                rest = machine._concat_cell(node, end, then, cell.inside)
             if end > at:
                 term = join([machine.plain_term(p) for p in parts[at:end]])
-                self._add_block(term, cell, machine._concat_cell(node, end, then, cell.inside))
+                self._add_block(term, cell, rest, left)
                 return
         rest = machine._concat_cell(node, at + 1, then, cell.inside)
         self._push(machine._cell(parts[at], rest, inside=cell.inside), obligations)
@@ -557,8 +630,14 @@ class _Closing:
     def _repeat(self, cell: Cell, node: Repeat, then: Cell, obligations: Obligations) -> None:
         machine, lo, hi = self._machine, cell.lo, cell.hi
         if node.plain and self._may_block(cell, obligations):
+            last = machine.last_of(node)
             if not then.left:
                 self._add_block(repeat(machine.plain_term(node.body), lo, hi), cell, then)
+            elif not node.body.nullable and self._tells(then, last):
+                if lo == 0:
+                    self._push(then, _FREE)
+                rounds = repeat(machine.plain_term(node.body), max(lo, 1), hi)
+                self._add_block(rounds, cell, then, last[0])
             else:
                 self._repeat_then_last(cell, node, then)
             return
@@ -600,8 +679,7 @@ class _Closing:
 
     def _ahead(self, cell: Cell, node: Look, then: Cell, obligations: Obligations) -> None:
         machine, config = self._machine, self._config
-        short = node.body.max_width is not None and node.body.max_width <= _SHORT_LOOKAHEAD
-        if self._main and not cell.inside and not short:
+        if self._main and not cell.inside and not machine.is_small(node.body):
             rest = machine._config(then, config.left, obligations, config.seen)
             start = machine._cell(node.body, _TAIL, inside=False)
             ahead = machine._config(start, config.left, _FREE, config.seen)

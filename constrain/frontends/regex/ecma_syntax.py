@@ -120,7 +120,7 @@ class _EcmaReader(ClassSetReader):
             elif this == "|":
                 self._bar()
             elif this in "^$":
-                self.add(self._line_anchor(this), start, repeatable=False)
+                self.add(self.keep(this, self._line_anchor), start, repeatable=False)
             else:
                 self._literal(ord(this), start)
         return self.finish()
@@ -146,6 +146,10 @@ class _EcmaReader(ClassSetReader):
             return Anchor(kind, _LINE_ENDS)
         return Anchor(AnchorKind.TEXT_START if this == "^" else AnchorKind.TEXT_END)
 
+    def _boundary(self, this: str) -> RegexNode:
+        kind = AnchorKind.BOUNDARY if this == "b" else AnchorKind.NO_BOUNDARY
+        return Anchor(kind, self.read_category("w"))
+
     # Escapes.
 
     def _escape(self, start: int) -> None:
@@ -155,8 +159,7 @@ class _EcmaReader(ClassSetReader):
             self.add(chars(self.read_category(this)), start)
         elif this in ("b", "B"):
             self.at += 1
-            kind = AnchorKind.BOUNDARY if this == "b" else AnchorKind.NO_BOUNDARY
-            self.add(Anchor(kind, self.read_category("w")), start, repeatable=False)
+            self.add(self.keep(this, self._boundary), start, repeatable=False)
         elif this in ("p", "P"):
             self.at += 1
             self.add(chars(self._property_set(this, start)), start)

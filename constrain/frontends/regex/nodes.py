@@ -226,6 +226,8 @@ def concat(parts: Iterable[RegexNode]) -> RegexNode:
     for part in parts:
         if isinstance(part, Concat) and len(part.parts) <= _FLATTENED:
             flat.extend(part.parts)
+        elif part.max_width == 0 and flat and part is flat[-1]:
+            continue  # an assertion twice is the assertion
         elif part is not EMPTY_TEXT:
             flat.append(part)
     if len(flat) <= 1:

@@ -8,7 +8,7 @@ Cost: O(size of the tree); repeats become counters and cost nothing. Nothing her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import (
@@ -55,17 +55,29 @@ def children(node: RegexNode) -> Sequence[RegexNode]:
     return ()
 
 
-def postorder(node: RegexNode) -> list[RegexNode]:
-    """Every node of a tree once, parts before wholes; nodes may be shared."""
+def postorder(
+    node: RegexNode, *, into: Callable[[RegexNode], bool] | None = None, most: int | None = None
+) -> list[RegexNode]:
+    """Every node of a tree once, parts before wholes; nodes may be shared.
+
+    Args:
+        node: The root.
+        into: Whether to list what stands in a node too; None: in every node.
+        most: Stop when this many are listed.
+    """
     order: dict[RegexNode, None] = {}
     todo = [(node, False)]
-    while todo:
+    while todo and (most is None or len(order) < most):
         this, parts_done = todo.pop()
         if parts_done:
             order[this] = None
         elif this not in order:
+            parts = children(this) if into is None or into(this) else ()
+            if not parts:
+                order[this] = None
+                continue
             todo.append((this, True))
-            todo.extend([(c, False) for c in children(this)])
+            todo.extend([(c, False) for c in parts])
     return list(order)
 
 

@@ -119,7 +119,7 @@ class _PythonReader(PatternReader):
             elif this == "|":
                 self.bar()
             elif this in "^$":
-                self.add(self._line_anchor(this), start, repeatable=False)
+                self.add(self.keep(this, self._line_anchor), start, repeatable=False)
             else:
                 self._literal(ord(this), start)
         return self.finish()
@@ -172,11 +172,10 @@ class _PythonReader(PatternReader):
         this = self.peek()
         if this in ("A", "Z"):
             self.at += 1
-            kind = AnchorKind.TEXT_START if this == "A" else AnchorKind.TEXT_END
-            self.add(Anchor(kind), start, repeatable=False)
+            self.add(self.keep(this, _text_anchor), start, repeatable=False)
         elif this in ("b", "B"):
             self.at += 1
-            self.add(self._boundary(this), start, repeatable=False)
+            self.add(self.keep(this, self._boundary), start, repeatable=False)
         elif this and this in "dswDSW":
             self.at += 1
             self.add(chars(self._category(this)), start)
@@ -492,6 +491,10 @@ class _PythonReader(PatternReader):
             end,
             hint="write the cases as alternatives",
         )
+
+
+def _text_anchor(this: str) -> RegexNode:
+    return Anchor(AnchorKind.TEXT_START if this == "A" else AnchorKind.TEXT_END)
 
 
 # Since Python 3.14, \B holds in the empty text.

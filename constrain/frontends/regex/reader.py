@@ -7,6 +7,7 @@ recurses, so a pattern may nest as deep as `Limits.max_nesting` says.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from constrain.errors import RegexSyntaxError, UnsupportedFeatureError
@@ -94,6 +95,7 @@ class PatternReader:
         self.flags = 0
         self.groups = [Group(GroupKind.PLAIN, 0, 0)]
         self.num_nodes = 0
+        self._kept: dict[tuple[str, int], RegexNode] = {}
 
     # Text.
 
@@ -132,6 +134,13 @@ class PatternReader:
         return UnsupportedFeatureError(reason, source=self.source, span=(start, end), hint=hint)
 
     # Structure.
+
+    def keep(self, key: str, make: Callable[[str], RegexNode]) -> RegexNode:
+        """`make(key)`, once for each key and flags: an anchor twice in a row is one node."""
+        node = self._kept.get((key, self.flags))
+        if node is None:
+            node = self._kept[key, self.flags] = make(key)
+        return node
 
     def spend(self, nodes: int) -> None:
         """Count nodes, or work that is worth as much."""

@@ -87,14 +87,14 @@ class Resolved:
         self._depth: dict[RegexNode, int] = {}
         self._anchors: dict[tuple[AnchorKind, CodepointSet], RegexNode] = {}
         made: dict[RegexNode, RegexNode] = {}
-        for this in postorder(node):
+        for this in _with_assertions(node):
             self._check_depth(this)
-            made[this] = self._rebuild(this, made)
+            made[this] = this if this.plain else self._rebuild(this, made)
         for body in (*self.behind, made[node]):
-            for this in postorder(body):
+            for this in _with_assertions(body):
                 self._learn(this)
         self.root = self._join_ends(_trim(made[node]))
-        for this in postorder(self.root):
+        for this in _with_assertions(self.root):
             self._learn(this)
 
     def first_left(self, node: RegexNode) -> int:
@@ -116,7 +116,8 @@ class Resolved:
     # Rewriting.
 
     def _check_depth(self, node: RegexNode) -> None:
-        depth = max([self._depth[c] for c in children(node)], default=0)
+        parts = () if node.plain else children(node)
+        depth = max([self._depth[c] for c in parts], default=0)
         if isinstance(node, Look):
             depth += 1
             if depth > _MAX_LOOKAROUND_DEPTH:
@@ -221,6 +222,8 @@ class Resolved:
             first = 1 << node.bit
         elif isinstance(node, Behind):
             behind = 1 << node.index
+        elif node.plain:
+            return
         elif isinstance(node, Concat):
             for part in node.parts:
                 first |= self._first_left.get(part, 0)
@@ -235,6 +238,11 @@ class Resolved:
             self._first_left[node] = first
         if behind:
             self._behind_in[node] = behind
+
+
+def _with_assertions(node: RegexNode) -> list[RegexNode]:
+    """Every node of a tree, parts before wholes, and nothing of those without assertions."""
+    return postorder(node, into=lambda n: not n.plain)
 
 
 def _parts(node: RegexNode) -> tuple[RegexNode, ...]:

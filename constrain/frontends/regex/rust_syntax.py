@@ -139,7 +139,7 @@ class _RustReader(PatternReader):
             elif this == "|":
                 self.bar()
             elif this in "^$":
-                self.add(self._line_anchor(this), start)
+                self.add(self.keep(this, self._line_anchor), start)
             else:
                 self._literal(ord(this), start)
         return self.finish()
@@ -230,11 +230,12 @@ class _RustReader(PatternReader):
             self.add(self._one_of(self._perl_class(this)), start)
         elif this in ("A", "z"):
             self.at += 1
-            self.add(Anchor(AnchorKind.TEXT_START if this == "A" else AnchorKind.TEXT_END), start)
+            self.add(self.keep(this, _text_anchor), start)
         elif this in ("b", "B", "<", ">"):
             self.at += 1
             kind = {"<": "start", ">": "end"}.get(this, this)
-            self.add(self._boundary(self._word_edge(start) if this == "b" else kind), start)
+            kind = self._word_edge(start) if this == "b" else kind
+            self.add(self.keep(kind, self._boundary), start)
         elif this in ("p", "P"):
             self.at += 1
             self.add(self._one_of(self._property(this, start)), start)
@@ -694,6 +695,10 @@ class _RustReader(PatternReader):
         elif self.peek(2) in ("P=", "P>"):
             hint = "Rust has no back-references and no recursion"
         raise self.error(f"unknown flag {this!r}", self.at, hint=hint)
+
+
+def _text_anchor(this: str) -> RegexNode:
+    return Anchor(AnchorKind.TEXT_START if this == "A" else AnchorKind.TEXT_END)
 
 
 _BOUNDS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
