@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.notation import MAX_CHARS, grammar_text
@@ -308,6 +309,7 @@ class Grammar:
         from constrain.frontends.llguidance import from_llguidance, is_dialect
 
         _check_limits(limits)
+        _check_lark_options(start, parser, lexer, import_paths)
         if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
             term = from_llguidance(text, start=start, limits=limits)
             return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)
@@ -422,6 +424,8 @@ class Grammar:
         from constrain.frontends.choices import from_choices
 
         _check_limits(limits)
+        if not isinstance(choices, Iterable):
+            raise GrammarError(f"choices must be a list of texts, not {type(choices).__name__}")
         listed = choices if isinstance(choices, (str, bytes)) else list(choices)
         term = from_choices(listed, limits=limits)
         return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
@@ -512,8 +516,17 @@ class Grammar:
 
     @classmethod
     def text(cls, text: str | bytes) -> Grammar:
-        """Exactly this text."""
-        data = text.encode() if isinstance(text, str) else _as_bytes(text)
+        """Exactly this text.
+
+        Raises:
+            GrammarError: It is neither a str that UTF-8 can write nor bytes.
+        """
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
+            raise GrammarError(f"a text must be a str or bytes, not {type(text).__name__}")
+        try:
+            data = text.encode() if isinstance(text, str) else bytes(text)
+        except UnicodeEncodeError:
+            raise GrammarError(f"a text with a lone surrogate: {_shorten(repr(text))}") from None
         return cls(literal(data), f"Grammar.text({_shorten(repr(text))})")
 
     @classmethod
@@ -614,6 +627,13 @@ class Grammar:
 
         Cost: the same for any bounds: a repeat is a counter.
         """
+        for bound in (lo, 0 if hi is None else hi):
+            if not isinstance(bound, int) or isinstance(bound, bool):
+                raise GrammarError(f"repeat counts with ints, not {type(bound).__name__}")
+        if not (separator is None or isinstance(separator, (str, Grammar))):
+            raise GrammarError(
+                f"a separator must be a Grammar or a str, not {type(separator).__name__}"
+            )
         if lo < 0 or (hi is not None and hi < lo):
             raise GrammarError(f"repeat needs 0 <= lo <= hi, not lo={lo}, hi={hi}")
         between = Grammar.text(separator) if isinstance(separator, str) else separator
@@ -748,6 +768,21 @@ def _as_bytes(text: bytes) -> bytes:
 def _check_limits(limits: Limits) -> None:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
+
+
+def _check_lark_options(start: Any, parser: Any, lexer: Any, import_paths: Any) -> None:  # noqa: ANN401
+    starts = [start] if isinstance(start, str) else start
+    if not isinstance(starts, Sequence) or not all(isinstance(s, str) for s in starts):
+        raise GrammarError(
+            f"start must be the name of a rule, or a list of names, not {start!r}",
+            hint="start='start'",
+        )
+    for name, value in (("parser", parser), ("lexer", lexer)):
+        if not isinstance(value, str):
+            raise GrammarError(f"{name} must be a str, not {type(value).__name__}")
+    single = isinstance(import_paths, (str, bytes)) or not isinstance(import_paths, Iterable)
+    if single or not all(isinstance(p, (str, PathLike)) or callable(p) for p in import_paths):
+        raise GrammarError(f"import_paths must be a list of folders, not {import_paths!r}")
 
 
 def _shorten(text: str, width: int = 120) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from constrain.algebra.terms import ALL, ANY_BYTE, Term, cat, complement, intersect
-from constrain.errors import GrammarSyntaxError, UnsatisfiableError
+from constrain.errors import GrammarError, GrammarSyntaxError, UnsatisfiableError
 from constrain.frontends.cfg import Expression, Symbol, Terminal, lower, parts_of
 from constrain.frontends.gbnf.reader import Reader, nearest
 from constrain.frontends.gbnf.syntax import Definition, read_rules
@@ -41,6 +41,8 @@ def from_gbnf(text: str, *, root: str = "root", limits: Limits = DEFAULT_LIMITS)
 
 
 def _check_names(reader: Reader, rules: dict[str, Definition], root: str) -> None:
+    if not isinstance(root, str):
+        raise GrammarError(f"root must be the name of a rule, a str, not {type(root).__name__}")
     if root not in rules:
         near = nearest(root, rules)
         hint = f"name one of the rules as the whole: root={next(iter(rules))!r}"
