@@ -651,22 +651,28 @@ class Grammar:
             limits=self._limits,
         )
 
-    def with_reasoning(self, end: str = "</think>", *, begin: str | None = None) -> Grammar:
+    def with_reasoning(
+        self, end: str = "</think>", *, begin: str | None = None, optional: bool = False
+    ) -> Grammar:
         """Free text until a marker, then this.
 
         Args:
             end: The reasoning goes on to its first occurrence, as text, as a special token, or
                 spelled by several tokens. What follows it is this, at once.
             begin: What the reasoning begins with, such as "<think>"; None if the prompt ends with
-                it.
+                it. Reasoning is free text, so None also fits a model that writes it itself.
+            optional: This may also come at once, without reasoning.
 
         Raises:
             GrammarError: A marker is no text, or empty.
         """
         from constrain.frontends.tags import with_reasoning
 
-        term = with_reasoning(self.term, end=end, begin=begin, limits=self._limits)
+        term = with_reasoning(
+            self.term, end=end, begin=begin, optional=optional, limits=self._limits
+        )
         shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
+        shown += ", optional=True" if optional else ""
         return Grammar(term, f"{self.description}.with_reasoning({shown})", limits=self._limits)
 
     def _require_regular(self, operator: str) -> None:

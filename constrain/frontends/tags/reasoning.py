@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constrain.algebra.terms import EPS, Term, cat
+from constrain.algebra.terms import EPS, Term, alt, cat
 from constrain.errors import GrammarError
 from constrain.frontends.tags.free_text import free_text
 from constrain.frontends.tags.markers import marker
@@ -12,14 +12,20 @@ __all__ = ["with_reasoning"]
 
 
 def with_reasoning(
-    answer: Term, *, end: str, begin: str | None = None, limits: Limits = DEFAULT_LIMITS
+    answer: Term,
+    *,
+    end: str,
+    begin: str | None = None,
+    optional: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """A text that reasons before it answers.
 
     Args:
         answer: What follows `end` at once.
         end: The reasoning goes on to its first occurrence, as text or as special tokens.
-        begin: What the reasoning begins with; None if the prompt ends with it.
+        begin: What the reasoning begins with; None if the prompt ends with it, or may.
+        optional: The answer may also come at once, without reasoning.
         limits: Budgets.
 
     Raises:
@@ -36,4 +42,5 @@ def with_reasoning(
         except UnicodeEncodeError:
             raise GrammarError(f"{name} has half a surrogate pair: {text!r}") from None
     reasoning = free_text([(end, lambda _: answer)], may_end=False, name="reasoning", limits=limits)
-    return cat(EPS if begin is None else marker(begin), reasoning)
+    first = cat(EPS if begin is None else marker(begin), reasoning)
+    return alt((answer, first)) if optional else first
