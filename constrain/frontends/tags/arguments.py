@@ -41,7 +41,7 @@ from constrain.algebra.terms import (
     star,
 )
 from constrain.algebra.utf8 import UTF8, Alphabet
-from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
+from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.audit import audit, needs_audit
 from constrain.frontends.json_schema.digits import number_term
@@ -174,8 +174,6 @@ def _understand(schema: JSON, limits: Limits, *, objects: bool) -> tuple[Expr, M
     meaning.check()
     expr, emptiness = meaning.expr(root), Emptiness(meaning)
     if not has_some(meaning, emptiness):
-        if objects and emptiness.has_value(expr):
-            raise UnsatisfiableError("arguments are an object, and no object satisfies the schema")
         raise unsatisfiable(source, look)
     if needs_audit(source) or may_refuse_late(source):
         audit(expr, meaning, emptiness)
@@ -518,8 +516,9 @@ class _Arguments(_Members):
                     "write",
                     hint="rename it; letters, digits and '_' are always fine",
                 )
-        gap = values.gap
-        self._layout = Layout(EPS, gap, gap, gap, cat(gap, marker(self._how.between), gap), EPS)
+        gap, between = values.gap, values.how.between
+        comma = cat(gap, marker(between), gap) if between else gap
+        self._layout = Layout(EPS, gap, gap, gap, comma, EPS)
         self._prefix, _, rest = self._how.member.partition("$KEY")
         self._middle, _, self._suffix = rest.partition("$VALUE")
 

@@ -215,9 +215,9 @@ def _grammar(fields: Fields, end: End | None, options: Options) -> Lowering:
         )
     with placed(fields.at("grammar")):
         if syntax == "lark":
-            from constrain.frontends.lark import from_lark  # lark is an extra
+            from constrain.frontends.llguidance import from_llguidance  # lark is an extra
 
-            return _before(from_lark(text, limits=options.limits), end)
+            return _before(from_llguidance(text, limits=options.limits), end)
         return _before(from_gbnf(text, limits=options.limits), end)
 
 

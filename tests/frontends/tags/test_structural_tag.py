@@ -44,12 +44,31 @@ FORMATS = {
     "const_string": (const("ab"), "ab"),
     "regex": (regex("a(b|<)*"), "a[b<]*"),
     "grammar": ({"type": "grammar", "grammar": 'root ::= "a" root | "b"'}, "a*b"),
+    "grammar of llguidance": (
+        {"type": "grammar", "grammar": 'start: "a" start | "b"', "syntax": "lark"},
+        "a*b",
+    ),
     "json_schema": (
         sequence(const("a"), {"type": "json_schema", "json_schema": {"const": 1}}, const("b")),
         "a1b",
     ),
     "any_text": (ANY, "(?s:.*)"),
     "any_text excludes": (ANY | {"excludes": ["ab", "<<"]}, "(?!.*ab)(?!.*<<).*"),
+    "any_text of few": (ANY | {"max_chars": 2}, "(?s:.{0,2})"),
+    "any_text of few without": (ANY | {"max_chars": 3, "excludes": ["ab"]}, "(?!.*ab).{0,3}"),
+    "any_text of few in a tag": (tag("<", ANY | {"max_chars": 2}, "ab"), "<((?!ab).){0,2}ab"),
+    "any_text of few with two ends": (
+        tag("<", ANY | {"max_chars": 2}, ["ab", "b<"]),
+        "<((?!ab|b<).){0,2}(ab|b<)",
+    ),
+    "any_text of few that may end early": (
+        tag("<", ANY | {"max_chars": 2}, ["", "ab"]),
+        "<(((?!ab).){0,2}|((?!ab).){0,2}ab)",
+    ),
+    "any_text of few, without, in a tag": (
+        tag("<", ANY | {"max_chars": 3, "excludes": ["aa"]}, "ab"),
+        "<(?!.*aa)((?!ab).){0,3}ab",
+    ),
     "sequence": (sequence(const("a"), regex("b*"), const("<")), "ab*<"),
     "sequence of free text": (sequence(ANY, const("ab"), ANY), ".*ab.*"),
     "or": (
@@ -218,6 +237,27 @@ def test_a_special_token_may_reach_past_the_trigger():
     assert after(value, b"<", b"t>") == [b"a"]
     assert after(value, "<t>", b"a", b"b") == [*EVERY[:-1], "<end>"]
     assert after(value, "<x>") == [*EVERY[:-1], "<end>"]
+
+
+def test_free_text_of_few_characters_ends_at_text_or_special_token():
+    value = sequence(tag("<t>", ANY | {"max_chars": 2}, "</t>"), const("b"))
+    free = [t for t in EVERY if not isinstance(t, str)]
+    assert after(value, "<t>") == ["</t>", *free]
+    assert after(value, "<t>", b"a") == ["</t>", b"<", b"a", b"b", b"</t>b"]
+    assert after(value, "<t>", b"a", b"b") == ["</t>", b"<", b"</t>b"]
+    assert after(value, "<t>", b"<t") == ["</t>", b"<", b"</t>b"]
+    assert after(value, "<t>", b"a", "</t>") == [b"b"]
+    assert after(value, "<t>", b"a", b"</t>b") == ["<end>"]
+
+
+def test_free_text_of_few_tokens():
+    value = sequence(ANY | {"max_tokens": 2}, const("b"))
+    assert after(value) == EVERY
+    assert after(value, b"</t>b", "<x>") == [b"b"]
+    inside = tag("<t>", ANY | {"max_tokens": 1}, {"type": "token", "token": "</t>"})
+    assert after(inside, "<t>") == EVERY
+    assert after(inside, "<t>", b"</t>b") == ["</t>"]
+    assert after(inside, "<t>", "</t>") == ["<end>"]
 
 
 def test_tokens_as_a_whole():
