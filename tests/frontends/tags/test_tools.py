@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import random
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 import tokenizers
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 import constrain
 from constrain import Grammar, GrammarError, UnsupportedFeatureError, Vocabulary
@@ -531,30 +533,65 @@ def test_formats_that_are_refused():
         ToolFormat(call="call $NAME($ARGS)", whole_message=True, always_text=True)
 
 
-# Real vocabularies, which have some of the marks as special tokens and some as text.
+# Real vocabularies, which have some of the marks as special tokens, some as text in one token, and
+# some as text in several.
 
+ENDS = {
+    "qwen3": "<|im_end|>",
+    "deepseek3": "<｜end▁of▁sentence｜>",
+    "gemma3": "<end_of_turn>",
+    "tekken": "</s>",
+}
 REAL = [
-    ("qwen3", "<|im_end|>", "hermes"),
-    ("deepseek3", "<｜end▁of▁sentence｜>", "deepseek"),
-    ("deepseek3", "<｜end▁of▁sentence｜>", "deepseek-v3.1"),
-    ("gemma3", "<end_of_turn>", "gemma"),
+    *[("qwen3", name) for name in TOOL_FORMATS],
+    *[("deepseek3", name) for name in ("deepseek", "deepseek-v3.1", "deepseek-v3.2")],
+    *[("gemma3", name) for name in ("gemma", "gemma4", "functiongemma")],
+    *[("tekken", name) for name in ("mistral", "mistral-v11", "mistral-v3")],
 ]
 
 
-@requires_shared
-@pytest.mark.parametrize(("tokenizer", "end", "name"), REAL)
-def test_calls_as_real_tokenizers_spell_them(tokenizer, end, name):
+@functools.cache
+def real(tokenizer):
+    """A vocabulary, and what encodes text without special tokens."""
+    if tokenizer == "tekken":
+        tekken = Tekkenizer.from_file(tokenizer_file("tekken"))
+        return Vocabulary.from_mistral_common(tekken), lambda t: tekken.encode(
+            t, bos=False, eos=False
+        )
     read = tokenizers.Tokenizer.from_file(str(tokenizer_file(tokenizer)))
-    vocab = Vocabulary.from_tokenizers(read, eos_token_ids=[read.token_to_id(end)])
-    compiled = constrain.compile(Grammar.from_tools([WEATHER, PING], format=name), vocab)
+    vocab = Vocabulary.from_tokenizers(read, eos_token_ids=[read.token_to_id(ENDS[tokenizer])])
+    return vocab, lambda text: read.encode(text, add_special_tokens=False).ids
+
+
+def encode(tokenizer, text):
+    """Tokens of a text, its marks as special tokens where there are such."""
+    vocab, plain_encode = real(tokenizer)
+    marks = [m for m in vocab.special_tokens if m in text]
+    if not marks:
+        return plain_encode(text)
+    ids = []
+    for piece in re.split(f"({'|'.join(map(re.escape, marks))})", text):
+        ids += [vocab.special_tokens[piece]] if piece in marks else plain_encode(piece)
+    return ids
+
+
+@requires_shared
+@pytest.mark.parametrize(("tokenizer", "name"), REAL)
+def test_calls_as_real_tokenizers_spell_them(tokenizer, name):
+    vocab, _ = real(tokenizer)
+    tools = [WEATHER, PING, {"name": "full", "parameters": SCHEMA}]
+    compiled = constrain.compile(Grammar.from_tools(tools, format=name), vocab)
     text = "" if TOOL_FORMATS[name].whole_message else "I look it up, <tool or not. "
-    for call in filter(None, CALLS[name]):
-        ids = read.encode(text + call, add_special_tokens=False).ids
+    rich = FULL | {"deep": {"a": 1}, "tags": ["a"]}
+    for call in filter(None, (*CALLS[name], WRITE[name]([("full", rich)]))):
+        ids = encode(tokenizer, text + call)
+        if len(ids) > 1 and ids[-1] in vocab.eos_token_ids:
+            ids.pop()
         matcher = compiled.matcher()
         assert matcher.validate_tokens(ids) == len(ids)
         assert all(matcher.accept_token(i) for i in ids)
         assert matcher.is_accepting
-        wrong = read.encode(text + call.replace("ping", "pong"), add_special_tokens=False).ids
+        wrong = encode(tokenizer, text + call.replace("ping", "pong"))
         good = compiled.matcher().validate_tokens(wrong)
         assert good == len(wrong) if "ping" not in call else good < len(wrong)
 
