@@ -38,12 +38,16 @@ from constrain.frontends.llguidance.contest import (
     State,
     without_first_bytes,
 )
-from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of
+from constrain.frontends.llguidance.spacious import is_spacious
+from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of, name_of
 from constrain.limits import Limits
 
 __all__ = ["Boundaries", "Ignored"]
 
 _SEARCHED: Final = 3_000
+_SEARCHED_AT_FIRST: Final = 100
+_ALL_SEARCHED: Final = 20_000
+"""Boundaries that one search may look at, those before `spacious` is asked, and all of them."""
 _Stacks = frozenset[Stack]
 
 
@@ -134,6 +138,10 @@ class Boundaries:
             if not isinstance(term, Token)
         }
         self._places: dict[_Stacks, Place] = {}
+        self._standing: dict[tuple[_Stacks, str], tuple[list[Contest], int]] = {}
+        self._safe: bool | None = None  # not known yet
+        self._searched = 0
+        self._alive_at: dict[tuple[_Stacks, str], set[int]] = {}
         self._made: WeakValueDictionary[_Key, _Boundary] = WeakValueDictionary()
 
     def start(self) -> Rule | None:
@@ -154,8 +162,31 @@ class Boundaries:
 
     def _contests(self, key: _Key) -> list[Contest]:
         """The lexemes that compete at a boundary; no two contests begin with the same byte."""
+        return self._stand(key)[0]
+
+    def _first(self, key: _Key) -> int:
+        """The bytes that may come at a boundary, if none is blocked."""
+        return self._stand(key)[1]
+
+    def _stand(self, key: _Key) -> tuple[list[Contest], int]:
+        """Both of these."""
+        name = (key.stacks, key.ignored)
+        found = self._standing.get(name)
+        if found is None:
+            if len(self._standing) > _SEARCHED:
+                self._standing.clear()
+            contests = self._make_contests(key)
+            first = 0
+            for contest in contests:
+                first |= contest.first
+            for symbol in self._place(key.stacks).symbols:
+                first |= self._firsts.get(symbol, 0)
+            found = self._standing[name] = (contests, first)
+        return found
+
+    def _make_contests(self, key: _Key) -> list[Contest]:
         place = self._place(key.stacks)
-        lexemes = [lexeme for s in place.moves for lexeme in self._lexemes.get(s, ())]
+        lexemes = [lexeme for s in place.symbols for lexeme in self._lexemes.get(s, ())]
         for name, ignored in self._ignored.items():
             here = name in place.inside or (ignored.at_start and name in place.begins)
             if here and ignored.lexeme is not None and key.ignored != name:
@@ -175,17 +206,8 @@ class Boundaries:
         name = tuple(sorted(map(id, lexemes)))
         found = self._shared.get(name)
         if found is None:
-            found = self._shared[name] = Contest(self._rows, lexemes, self._limits)
+            found = self._shared[name] = Contest(self._rows, lexemes)
         return found
-
-    def _first(self, key: _Key) -> int:
-        """The bytes that may come at a boundary, if none is blocked."""
-        first = 0
-        for contest in self._contests(key):
-            first |= contest.first
-        for symbol in self._place(key.stacks).moves:
-            first |= self._firsts.get(symbol, 0)
-        return first
 
     def _boundary(self, key: _Key, name: str) -> _Boundary:
         found = self._made.get(key)
@@ -243,22 +265,23 @@ class Boundaries:
                 words = contest.words(frozenset(ends), key.blocked)
                 if words is not EMPTY:
                     yield words, self._boundary(target, f"after {name}")
-        for symbol, after in self._place(key.stacks).moves.items():
+        place = self._place(key.stacks)
+        for symbol in place.symbols:
             if symbol in self._others:
                 first = self._firsts.get(symbol, 0)
                 term = self._others[symbol]
                 if first:
                     term = without_first_bytes(term, first, key.blocked)
                 if term is not EMPTY:
-                    name = symbol.partition("|")[2]
-                    yield term, self._boundary(_Key(after), f"after {name}")
+                    name = name_of(symbol)
+                    yield term, self._boundary(_Key(place.after(symbol)), f"after {name}")
 
     def _simple(self, contest: Contest, key: _Key) -> tuple[_Key, str] | None:
         """Where the only lexeme of a contest leads, if it never matters where it ends.
 
         Then its states need not be looked at, which may be very many.
         """
-        if len(contest.lexemes) > 1 or contest.lexemes[0].lazy:
+        if len(contest.lexemes) > 1 or contest.lexemes[0].lazy or contest.is_literal:
             return None
         ((target, name),) = self._targets(contest, End(frozenset((0,)), 0), key)
         return None if contest.alphabet & self._first(target) else (target, name)
@@ -292,18 +315,18 @@ class Boundaries:
         names: list[str] = []
         for n in sorted(end.winners):
             lexeme = contest.lexemes[n]
-            after = place.moves.get(lexeme.symbol)
-            if after is None:  # what is ignored wins alone
+            after = place.after(lexeme.symbol)
+            if not after:  # what is ignored wins alone
                 ignored, names = class_of(lexeme.symbol), ["what is ignored"]
                 plain, hidden = set(key.stacks), {}
                 break
-            names.append(lexeme.symbol.partition("|")[2])
+            names.append(name_of(lexeme.symbol))
             (hidden.setdefault(lexeme.hidden, set()) if lexeme.hidden else plain).update(after)
         found: list[_Key] = []
         if plain:
             once = ignored and self._ignored[ignored].once
             target = _Key(frozenset(plain), ignored=ignored if once else "")
-            blocked = end.live & self._first(target)
+            blocked = end.live & self._first(target) if end.live else 0
             found.append(_Key(target.stacks, blocked, ignored=target.ignored))
         for text, stacks in hidden.items():
             again = _Key(frozenset(stacks), read=text)
@@ -319,7 +342,7 @@ class Boundaries:
             if contest is None or state is None:
                 place = self._place(now.stacks)
                 contests = self._contests(now)
-                others = place.accepts or any(s in self._others for s in place.moves)
+                others = place.accepts or any(s in self._others for s in place.symbols)
                 if others or len(contests) != 1:
                     return None
                 contest = contests[0]
@@ -341,16 +364,43 @@ class Boundaries:
         place = self._place(key.stacks)
         stacks: set[Stack] = set()
         for n in end.winners:
-            stacks |= place.moves.get(contest.lexemes[n].symbol, key.stacks)
+            stacks |= place.after(contest.lexemes[n].symbol) or key.stacks
         return _Key(frozenset(stacks))
 
     # Dead ends
 
+    def _is_spacious(self) -> bool:
+        lexemes = [lexeme for found in self._lexemes.values() for lexeme in found]
+        if len(self._ignored) > 1:
+            return False
+        ((_, ignored),) = self._ignored.items()
+        number = None
+        if ignored.lexeme is not None:
+            number = len(lexemes)
+            lexemes.append(ignored.lexeme)
+        if len(lexemes) < 2:
+            return False  # a search is as fast
+        others = list(self._firsts.values())
+        return is_spacious(self._rows, lexemes, number, others, once=ignored.once)
+
     def _alive(self, boundary: _Boundary) -> bool:
+        if self._safe is None and self._searched > _SEARCHED_AT_FIRST:
+            self._safe = self._is_spacious()
+        if self._safe:
+            return True
         if boundary.alive is None:
             self._search(boundary)
         assert boundary.alive is not None
         return boundary.alive
+
+    def _is_found(self, boundary: _Boundary) -> bool:
+        """Whether a sentence is known to go on from a boundary, or from one with more blocked."""
+        if boundary.alive is None and not boundary.key.read:
+            key = boundary.key
+            blocked = self._alive_at.get((key.stacks, key.ignored), ())
+            if any(not key.blocked & ~more for more in blocked):
+                boundary.alive = True
+        return bool(boundary.alive) or boundary.rule.nullable
 
     def _search(self, root: _Boundary) -> None:
         """Look for a sentence from a boundary, the least deep stacks first."""
@@ -359,10 +409,15 @@ class Boundaries:
         todo = [(0, next(order), root)]
         while todo:
             boundary = heapq.heappop(todo)[2]
-            if boundary.alive or boundary.rule.nullable or len(parents) > _SEARCHED:
+            self._searched += 1
+            spent = len(parents) > _SEARCHED or self._searched > _ALL_SEARCHED
+            if spent or self._is_found(boundary):
                 at: _Boundary | None = boundary
                 while at is not None:
                     at.alive = True
+                    if not spent and not at.key.read:
+                        place = (at.key.stacks, at.key.ignored)
+                        self._alive_at.setdefault(place, set()).add(at.key.blocked)
                     at = parents[at]
                 root.alive = True
                 return

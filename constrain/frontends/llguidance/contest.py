@@ -41,13 +41,14 @@ from constrain.algebra.terms import (
 from constrain.algebra.terms import Literal as LiteralTerm
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.lark.equations import Equation, solve
+from constrain.frontends.llguidance.stacks import name_of
 from constrain.limits import Limits
 
 __all__ = ["ALL_BYTES", "Contest", "End", "Lexeme", "Node", "Rows", "without_first_bytes"]
 
 ALL_BYTES: Final = (1 << 256) - 1
 _STATE_COST: Final = 20
-"""What a state costs in `Limits.max_source_nodes`."""
+"""What a state costs in `Limits.max_source_nodes`, all contests of a grammar together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,24 +89,54 @@ class Node:
 
 
 class Rows(TermStore):
-    """A store that tells where each byte leads from a state."""
+    """A store that tells where bytes lead from a state."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
-        self._targets: dict[StateId, npt.NDArray[np.int32]] = {}
+        self._budget = limits
+        self._num_states = 0
+        self._moves: dict[StateId, tuple[tuple[int, StateId], ...]] = {}
+        self._masks: dict[bytes, list[int]] = {}
 
-    def targets(self, state: StateId) -> npt.NDArray[np.int32]:
-        """int32 [256]: the live state after each byte, DEAD where no text goes on."""
-        known = self._targets.get(state)
+    def spend(self) -> None:
+        """Count a state of a contest.
+
+        Raises:
+            LimitExceededError: There are too many.
+        """
+        self._num_states += 1
+        cost = _STATE_COST * self._num_states
+        self._budget.check("max_source_nodes", cost, "the terminals of a grammar")
+
+    def moves(self, state: StateId) -> tuple[tuple[int, StateId], ...]:
+        """The live states one byte after a state, each with the bytes that lead there as a mask."""
+        known = self._moves.get(state)
         if known is None:
             classes, after = self._row(state)
-            live = [DEAD if self.is_empty(StateId(t)) else t for t in after.tolist()]
-            known = self._targets[state] = np.array(live, np.int32)[classes]
+            masks = self._masks_of(classes, len(after))
+            found: dict[StateId, int] = {}
+            for mask, target in zip(masks, map(StateId, after.tolist()), strict=True):
+                if target != DEAD and not self.is_empty(target):
+                    found[target] = found.get(target, 0) | mask
+            known = self._moves[state] = tuple([(mask, t) for t, mask in found.items()])
         return known
 
     def first_bytes(self, state: StateId) -> int:
         """The bytes that a text of a state may begin with, as a mask."""
-        return _mask(self.targets(state) != DEAD)
+        first = 0
+        for mask, _ in self.moves(state):
+            first |= mask
+        return first
+
+    def _masks_of(self, classes: npt.NDArray[np.int32], count: int) -> list[int]:
+        """The bytes of each class, as masks."""
+        key = classes.tobytes()
+        known = self._masks.get(key)
+        if known is None:
+            known = self._masks[key] = [0] * count
+            for byte, number in enumerate(classes.tolist()):
+                known[number] |= 1 << byte
+        return known
 
 
 class Contest:
@@ -114,7 +145,6 @@ class Contest:
     Args:
         rows: The store of the grammar.
         lexemes: Those that compete; two with one symbol differ in what they hide.
-        limits: `max_source_nodes` bounds the states.
 
     Attributes:
         lexemes: As given.
@@ -123,10 +153,9 @@ class Contest:
         alphabet: The bytes that a lexeme is made of, maybe more.
     """
 
-    def __init__(self, rows: Rows, lexemes: Sequence[Lexeme], limits: Limits) -> None:
+    def __init__(self, rows: Rows, lexemes: Sequence[Lexeme]) -> None:
         self.lexemes = lexemes
         self._rows = rows
-        self._limits = limits
         starts = [rows.intern(lexeme.term) for lexeme in lexemes]
         self.root: State = tuple([(n, s) for n, s in enumerate(starts) if not rows.is_empty(s)])
         self.first = 0
@@ -144,7 +173,7 @@ class Contest:
     def nodes(self) -> dict[State, Node]:
         """Every state; made on first use."""
         if not self._nodes:
-            self._explore()
+            self.explore()
         return self._nodes
 
     def ends(self) -> list[End]:
@@ -160,7 +189,8 @@ class Contest:
 
     # Exploring
 
-    def _explore(self) -> None:
+    def explore(self, most: int | None = None) -> bool:
+        """Make every state; False, and none, if there are more than `most`."""
         nodes: dict[State, Node] = {self.root: Node(None)}
         self._lead(self.root, nodes[self.root])
         todo = list(nodes[self.root].edges)
@@ -168,7 +198,9 @@ class Contest:
             state = todo.pop()
             if state in nodes:
                 continue
-            self._limits.check("max_source_nodes", _STATE_COST * (len(nodes) + 1), "a terminal")
+            if len(nodes) == most:
+                return False
+            self._rows.spend()
             nodes[state] = node = self._node(state)
             todo += node.edges
         for node in nodes.values():
@@ -176,6 +208,7 @@ class Contest:
                 for n in node.end.winners:
                     self._ends_of.setdefault(n, set()).add(node.end)
         self._nodes = nodes
+        return True
 
     def _node(self, state: State) -> Node:
         rows = self._rows
@@ -193,15 +226,20 @@ class Contest:
 
     def _lead(self, state: State, node: Node) -> None:
         """Add the edges of a state."""
-        table = np.stack([self._rows.targets(s) for _, s in state]) if state else _NOTHING
-        columns, inverse = np.unique(table, axis=1, return_inverse=True)
-        inverse = inverse.reshape(-1)
-        for column, targets in enumerate(columns.T.tolist()):
-            after = tuple(
-                [(n, StateId(t)) for (n, _), t in zip(state, targets, strict=True) if t != DEAD]
-            )
+        parts: list[tuple[int, State]] = [(ALL_BYTES, ())]
+        for n, member in state:
+            refined: list[tuple[int, State]] = []
+            for mask, after in parts:
+                left = mask
+                for bytes_there, target in self._rows.moves(member):
+                    if mask & bytes_there:
+                        refined.append((mask & bytes_there, (*after, (n, target))))
+                        left &= ~bytes_there
+                if left:
+                    refined.append((left, after))
+            parts = refined
+        for mask, after in parts:
             if after:
-                mask = _mask(inverse == column)
                 node.edges[after] = node.edges.get(after, 0) | mask
                 node.live |= mask
 
@@ -287,8 +325,13 @@ class Contest:
         return solve(equations, None, made, self._name())
 
     def _name(self) -> str:
-        symbols = {lexeme.symbol.partition("|")[2] for lexeme in self.lexemes}
+        symbols = {name_of(lexeme.symbol) for lexeme in self.lexemes}
         return symbols.pop() if len(symbols) == 1 else "lexeme"
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether there is one lexeme, and it is one text."""
+        return len(self.lexemes) == 1 and isinstance(self.lexemes[0].term, (LiteralTerm, ByteClass))
 
     # The texts of a lazy lexeme
 
@@ -334,9 +377,6 @@ def _alphabet(root: Term) -> int:
     return found
 
 
-_NOTHING: Final = np.zeros((0, 256), np.int32)
-
-
 def without_first_bytes(term: Term, first: int, blocked: int) -> Term:
     """The texts of a term, which begin with `first`, that do not begin with a blocked byte."""
     if not first & blocked:
@@ -344,7 +384,3 @@ def without_first_bytes(term: Term, first: int, blocked: int) -> Term:
     if not first & ~blocked:
         return EMPTY
     return intersect((term, cat(ByteClass(ALL_BYTES & ~blocked), ALL)))
-
-
-def _mask(bits: npt.NDArray[np.bool_]) -> int:
-    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")

@@ -19,7 +19,7 @@ __all__ = ["is_dialect"]
 _SKIPPED: Final = r'"(?:\\.|[^"\\\n])*"i? | (?:\#|//)[^\n]* | /(?!/)(?:\\.|[^/\\\n])+/[a-z]*'
 _MARKS: Final = r"""
     %(?:json|regex|lark|llguidance|grammar_options|if)\b
-  | <[^<>\s]+>
+  | <\S
   | &
   | ~(?!\s*[0-9])
   | ::

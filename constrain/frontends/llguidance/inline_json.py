@@ -2,7 +2,8 @@
 
 What is documented for that engine, said as a style: properties in the order of the schema, any
 whitespace between the tokens of a text and none around it, only escapes that JSON needs. The key
-"x-guidance" at the top of a schema changes that.
+"x-guidance" at the top of a schema changes that. How numbers are written is not documented; they
+are plain here, without an exponent, and integers without a point.
 """
 
 from __future__ import annotations
@@ -114,9 +115,7 @@ def _style(options: dict[str, Any]) -> tuple[JSONStyle, bool]:
             f"json_allowed_escapes {allowed!r}", hint="leave it out: what needs an escape has one"
         )
     every_escape = bool(options.get("json_allow_general_unicode_escapes"))
-    style = JSONStyle(
-        whitespace=whitespace, numbers="any", escapes="any" if every_escape else "minimal"
-    )
+    style = JSONStyle(whitespace=whitespace, escapes="any" if every_escape else "minimal")
     return style, bool(options.get("lenient"))
 
 

@@ -8,7 +8,7 @@ from constrain.frontends.lark.automaton import ROOT, Production, reduced
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.llguidance.boundaries import Boundaries
 from constrain.frontends.llguidance.productions import Made
-from constrain.frontends.llguidance.stacks import Parser
+from constrain.frontends.llguidance.stacks import Parser, name_of
 from constrain.limits import Limits
 
 __all__ = ["lower"]
@@ -44,7 +44,7 @@ def lower(made: Made, start: str, limits: Limits) -> Term:
 
 def _shown(symbol: str) -> str:
     """The rule that a symbol was written in."""
-    return repr(symbol.partition("|")[2].partition("#")[0].partition("::")[0])
+    return repr(name_of(symbol))
 
 
 def _why_endless(

@@ -464,7 +464,7 @@ class _Writer:
         """The body with each text that stops it first."""
         if stop.nullable:
             return [(cat(body, stop), b"")]
-        shortest = Contest(self._rows, [Lexeme("", stop, True)], self._limits)
+        shortest = Contest(self._rows, [Lexeme("", stop, True)])
         try:
             words = shortest.short_words(_MOST_STOPS)
         except UnsupportedFeatureError as error:

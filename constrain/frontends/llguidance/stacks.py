@@ -1,9 +1,9 @@
 """Where a text stands between lexemes: the stacks of a parser for any context-free grammar.
 
-All stacks of the LR(0) automaton that agree with the lexemes so far. A symbol is `class|name`, the
-class being the number of the grammar text that it is part of (a grammar may hold others); a stack
-is *inside* a class if its top was entered by a symbol of that class, which is where lexemes of the
-class may have something ignored before them.
+All stacks of the LR(0) automaton that agree with the lexemes so far. A symbol is `class|name`, or
+`class|name#number` where the name alone is not one: the class is the number of the grammar text
+that it is part of (a grammar may hold others). A stack is *inside* a class if its top was entered
+by a symbol of that class; there lexemes of the class may have something ignored before them.
 
 Cost: in proportion to the stacks, which are few unless the grammar is ambiguous.
 Source: Tomita, "Efficient parsing for natural language" (1985).
@@ -11,16 +11,13 @@ Source: Tomita, "Efficient parsing for natural language" (1985).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
-from weakref import WeakValueDictionary
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.limits import Limits
 
-__all__ = ["Parser", "Place", "Stack", "class_of"]
+__all__ = ["Parser", "Place", "Stack", "class_of", "name_of"]
 
 _STACK_COST: Final = 40
 """What a stack costs in `Limits.max_source_nodes`: each is looked at again at every lexeme."""
@@ -31,31 +28,62 @@ def class_of(symbol: str) -> str:
     return symbol.partition("|")[0]
 
 
-class Stack:
-    """States of the parser, the last on top; interned."""
+def name_of(symbol: str) -> str:
+    """What a symbol is called in the grammar: without its class, number and parameter."""
+    name = symbol.partition("|")[2]
+    return name.rpartition("#")[0] or name.partition("::")[0] or name
 
-    __slots__ = ("__weakref__", "below", "state")
+
+class Stack:
+    """States of the parser, the last on top; interned: the one above for a state is made once."""
+
+    __slots__ = ("above", "below", "state")
 
     def __init__(self, below: Stack | None, state: int) -> None:
         self.below = below
         self.state = state
+        self.above: dict[int, Stack] = {}
+
+    def push(self, state: int) -> Stack:
+        """The stack with one more state."""
+        found = self.above.get(state)
+        return self.above.setdefault(state, Stack(self, state)) if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
     """What may come at some stacks.
 
     Attributes:
-        moves: The stacks after each terminal that may come.
+        symbols: The terminals that may come.
         inside: Classes that some stack is inside of and that have a terminal there.
         begins: Classes that have a terminal there and that no stack is inside of.
         accepts: The text may end.
     """
 
-    moves: dict[str, frozenset[Stack]]
-    inside: frozenset[str]
-    begins: frozenset[str]
-    accepts: bool
+    __slots__ = ("_after", "_shifts", "accepts", "begins", "inside", "symbols")
+
+    def __init__(
+        self,
+        shifts: dict[str, list[tuple[Stack, int]]],
+        inside: set[str],
+        classes: set[str],
+        accepts: bool,
+    ) -> None:
+        self._shifts = shifts
+        self._after: dict[str, frozenset[Stack]] = {}
+        self.symbols = shifts.keys()
+        self.inside = frozenset(inside)
+        self.begins = frozenset(classes - inside)
+        self.accepts = accepts
+
+    def after(self, symbol: str) -> frozenset[Stack]:
+        """The stacks after a terminal; none if it may not come."""
+        found = self._after.get(symbol)
+        if found is None:
+            shifts = self._shifts.get(symbol, ())
+            found = frozenset([stack.push(state) for stack, state in shifts])
+            self._after[symbol] = found
+        return found
 
 
 class Parser:
@@ -80,9 +108,8 @@ class Parser:
         self._terminals = terminals
         self._limits = limits
         self._entered: dict[int, str] = {0: ""}
-        self._stacks: WeakValueDictionary[tuple[Stack | None, int], Stack] = WeakValueDictionary()
-        self._lock = threading.Lock()
-        self._first = self._push(None, 0)
+        self._shifts: dict[int, list[tuple[str, int]]] = {}
+        self._first = Stack(None, 0)
 
     def start(self) -> frozenset[Stack]:
         """The stacks before any lexeme."""
@@ -90,35 +117,34 @@ class Parser:
 
     def place(self, stacks: frozenset[Stack]) -> Place:
         """What may come at some stacks."""
-        moves: dict[str, list[Stack]] = {}
+        shifts: dict[str, list[tuple[Stack, int]]] = {}
         inside: set[str] = set()
         classes: set[str] = set()
         accepts = self._nullable and self._first in stacks
         for stack in self._reduced(stacks):
             here = class_of(self._entered[stack.state])
             accepts |= any([p.origin == ROOT for p in self._automaton.complete(stack.state)])
-            for symbol in list(self._automaton.symbols(stack.state)):
-                if symbol in self._terminals:
-                    moves.setdefault(symbol, []).append(self._goto(stack, symbol))
-                    classes.add(class_of(symbol))
-                    if class_of(symbol) == here:
-                        inside.add(here)
-        after = {symbol: frozenset(found) for symbol, found in moves.items()}
-        return Place(after, frozenset(inside), frozenset(classes - inside), accepts)
+            for symbol, after in self._shifts_of(stack.state):
+                shifts.setdefault(symbol, []).append((stack, after))
+                kind = class_of(symbol)
+                classes.add(kind)
+                if kind == here:
+                    inside.add(kind)
+        return Place(shifts, inside, classes, accepts)
 
-    def _push(self, below: Stack | None, state: int) -> Stack:
-        key = (below, state)
-        with self._lock:
-            found = self._stacks.get(key)
-            if found is None:
-                found = self._stacks[key] = Stack(below, state)
+    def _shifts_of(self, state: int) -> list[tuple[str, int]]:
+        """The terminals that may come in a state, each with the state after it."""
+        found = self._shifts.get(state)
+        if found is None:
+            symbols = [s for s in self._automaton.symbols(state) if s in self._terminals]
+            found = self._shifts[state] = [(s, self._goto(state, s)) for s in symbols]
         return found
 
-    def _goto(self, stack: Stack, symbol: str) -> Stack:
-        after = self._automaton.goto(stack.state, symbol)
+    def _goto(self, state: int, symbol: str) -> int:
+        after = self._automaton.goto(state, symbol)
         assert after is not None, "a symbol of the state"
         self._entered[after] = symbol
-        return self._push(stack, after)
+        return after
 
     def _reduced(self, stacks: frozenset[Stack]) -> list[Stack]:
         """The stacks, and all that come of reducing them."""
@@ -133,7 +159,7 @@ class Parser:
                 for _ in expansion:
                     assert below.below is not None
                     below = below.below
-                pushed = self._goto(below, origin)
+                pushed = below.push(self._goto(below.state, origin))
                 if pushed not in found:
                     found[pushed] = None
                     todo.append(pushed)
