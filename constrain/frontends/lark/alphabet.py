@@ -9,6 +9,7 @@ Cost: O(ranges of all sets).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
 from constrain.algebra.codepoints import MAX_CODEPOINT, CodepointSet, union
@@ -41,6 +42,11 @@ class Atoms:
                 pieces.setdefault(inside, []).append((at, after - 1))
         self._points = [CodepointSet.from_ranges(ranges) for ranges in pieces.values()]
         self._numbers = {piece: n for n, piece in enumerate(pieces)}
+        firsts = sorted(
+            [(lo, n) for n, points in enumerate(self._points) for lo, _ in points.ranges]
+        )
+        self._starts = [lo for lo, _ in firsts]
+        self._numbers_from = [n for _, n in firsts]
         self._masks: dict[CodepointSet, int] = {}
         for i, points in enumerate((CodepointSet.ANY, *members)):
             self._masks[points] = sum(
@@ -70,9 +76,18 @@ class Atoms:
                     return chr(point)
         return chr(points.ranges[0][0])
 
-    def partition(self, masks: Iterable[int]) -> list[int]:
-        """The coarsest partition of all atoms in which each of `masks` is a union of parts."""
-        parts = [self.everything]
+    def of(self, codepoint: int) -> int:
+        """The atom of a code point."""
+        return 1 << self._numbers_from[bisect_right(self._starts, codepoint) - 1]
+
+    def partition(self, masks: Iterable[int], within: int | None = None) -> list[int]:
+        """The coarsest partition of some atoms in which each of `masks` is a union of parts.
+
+        Args:
+            masks: Sets of atoms.
+            within: What is cut up, else all atoms.
+        """
+        parts = [self.everything if within is None else within]
         for mask in masks:
             parts = [p for part in parts for p in (part & mask, part & ~mask) if p]
         return parts

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from constrain.algebra.terms import ALL, EMPTY, EPS, Rule, Term, alt, cat, star
+from constrain.algebra.terms import EMPTY, EPS, Rule, Term, alt, cat, star
 
 __all__ = ["Equation", "solve"]
 
@@ -27,49 +27,30 @@ class Equation(Generic[S]):
 
     Attributes:
         ends: The empty text.
-        everything: Any bytes at all.
         edges: A text of the term, which is not nullable, then the other state.
     """
 
     ends: bool = False
-    everything: bool = False
     edges: list[tuple[Term, S]] = field(default_factory=list)
 
 
-def solve(equations: Mapping[S, Equation[S]], root: S, name: str) -> Term:
-    """The language of `root`; `EMPTY` if it has no text.
+def solve(equations: Mapping[S, Equation[S]], root: S, made: dict[S, Term], name: str) -> Term:
+    """The language of `root`.
 
     Args:
-        equations: Every state that an edge leads to must be there.
+        equations: Of every state that can be reached and is not in `made`; each has a text.
         root: The state to solve for.
+        made: What is known of other states; extended by all that are solved.
         name: Of the rules, where there must be some.
     """
-    alive = _alive(equations)
-    if root not in alive:
-        return EMPTY
-    made: dict[S, Term] = {}
-    for part in _components(equations, root, alive):
-        _Part(equations, part, alive, made, name).solve()
+    for part in _components(equations, root, made):
+        _Part(equations, part, made, name).solve()
     return made[root]
 
 
-def _alive(equations: Mapping[S, Equation[S]]) -> set[S]:
-    """The states from which a text can end."""
-    users: dict[S, list[S]] = {}
-    for state, equation in equations.items():
-        for _, target in equation.edges:
-            users.setdefault(target, []).append(state)
-    todo = [s for s, e in equations.items() if e.ends or e.everything]
-    alive = set(todo)
-    while todo:
-        for user in users.get(todo.pop(), ()):
-            if user not in alive:
-                alive.add(user)
-                todo.append(user)
-    return alive
-
-
-def _components(equations: Mapping[S, Equation[S]], root: S, alive: set[S]) -> list[list[S]]:
+def _components(
+    equations: Mapping[S, Equation[S]], root: S, made: Mapping[S, Term]
+) -> list[list[S]]:
     """Strongly connected parts, those that others lead to first (Tarjan)."""
     number: dict[S, int] = {root: 0}
     low: dict[S, int] = {root: 0}
@@ -80,7 +61,7 @@ def _components(equations: Mapping[S, Equation[S]], root: S, alive: set[S]) -> l
     while stack:
         state, edges = stack[-1]
         for _, target in edges:
-            if target not in alive:
+            if target in made:
                 continue
             if target not in number:
                 number[target] = low[target] = len(number)
@@ -114,14 +95,12 @@ class _Part(Generic[S]):
         self,
         equations: Mapping[S, Equation[S]],
         states: Sequence[S],
-        alive: set[S],
         made: dict[S, Term],
         name: str,
     ) -> None:
         self._equations = equations
         self._states = states
         self._inside = set(states)
-        self._alive = alive
         self._made = made
         self._name = name
 
@@ -179,8 +158,6 @@ class _Part(Generic[S]):
 
     def _form(self, state: S, forms: dict[S, tuple[Term, Term]]) -> tuple[Term, Term]:
         equation = self._equations[state]
-        if equation.everything:
-            return EMPTY, ALL
         loops: list[Term] = []
         outs: list[Term] = [EPS] if equation.ends else []
         for term, target in equation.edges:
@@ -188,7 +165,7 @@ class _Part(Generic[S]):
                 loop, out = forms[target]
                 loops.append(cat(term, loop))
                 outs.append(cat(term, out))
-            elif target in self._alive:
+            else:
                 outs.append(cat(term, self._made[target]))
         return alt(loops), alt(outs)
 
@@ -197,7 +174,7 @@ class _Part(Generic[S]):
 
         def body() -> Term:
             members: list[Term] = [EPS] if equation.ends else []
-            members += [cat(p, self._made[t]) for p, t in equation.edges if t in self._alive]
+            members += [cat(p, self._made[t]) for p, t in equation.edges]
             return alt(members)
 
         return Rule(self._name, body, nullable=equation.ends, regular=True)

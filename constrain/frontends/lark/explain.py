@@ -27,7 +27,8 @@ from constrain.frontends.cfg.explain import ScannedText, Scanner, derive, explai
 from constrain.frontends.explanation import Derivation, Explanation
 from constrain.frontends.lark.read import read
 from constrain.frontends.lark.stacks import Lalr, Stack
-from constrain.frontends.regex import from_regex
+from constrain.frontends.regex import lower, parse
+from constrain.frontends.regex.loose import without_assertions
 from constrain.limits import Limits
 
 __all__ = ["LarkExplainer"]
@@ -134,7 +135,8 @@ class LarkExplainer:
 
     def _term(self, terminal: Any) -> Term:  # noqa: ANN401 - a TerminalDef of lark
         try:
-            return from_regex(terminal.pattern.to_regexp(), limits=self._limits)
+            node = parse(terminal.pattern.to_regexp(), limits=self._limits)
+            return lower(without_assertions(node), limits=self._limits)
         except UnsupportedFeatureError:
             return UTF8.text  # what the engine does not agree with is left out later
 

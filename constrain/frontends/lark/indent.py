@@ -12,16 +12,16 @@ newline's automaton and each width, as texts get there.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.terms import Rule, Term, alt, cat, intersect
-from constrain.frontends.lark.scanner import Guards, Scanner, State
+from constrain.algebra.terms import Rule, Term, alt, cat
+from constrain.frontends.lark.scanner import Place, Scanner, Spot
 from constrain.frontends.lark.stacks import Lalr, Stack
-from constrain.frontends.lark.threads import Left, Machine
+from constrain.frontends.lark.threads import Machine
 
 __all__ = ["COLUMN_SETS", "IndentedLalr", "IndentedStack", "Newlines"]
 
@@ -59,16 +59,25 @@ class IndentedLalr:
     Args:
         parser: The parser.
         indenter: A lark `Indenter`; only what its class says is read.
+
+    Attributes:
+        parser: The parser.
+        newline: The terminal that ends lines.
+        tab: The width of a tab.
+        opens: Terminals that open parentheses.
+        closes: Terminals that close them.
+        indent: The terminal that begins a block.
+        dedent: The terminal that ends a block.
     """
 
     def __init__(self, parser: Lalr, indenter: Any) -> None:  # noqa: ANN401 - a lark Indenter
-        self._parser = parser
+        self.parser = parser
         self.newline: str = indenter.NL_type
         self.tab: int = indenter.tab_len
-        self._opens = frozenset(indenter.OPEN_PAREN_types)
-        self._closes = frozenset(indenter.CLOSE_PAREN_types)
-        self._indent: str = indenter.INDENT_type
-        self._dedent: str = indenter.DEDENT_type
+        self.opens = frozenset(indenter.OPEN_PAREN_types)
+        self.closes = frozenset(indenter.CLOSE_PAREN_types)
+        self.indent: str = indenter.INDENT_type
+        self.dedent: str = indenter.DEDENT_type
         self._made: WeakValueDictionary[tuple[Stack, tuple[int, ...], int], IndentedStack] = (
             WeakValueDictionary()
         )
@@ -87,7 +96,7 @@ class IndentedLalr:
 
     def start(self) -> _Stacks:
         """The stack before any lexeme."""
-        return self._make(self._parser.start(), (0,), 0)
+        return self._make(self.parser.start(), (0,), 0)
 
     def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
         """The stack after a lexeme; a newline only where it is dropped."""
@@ -96,10 +105,10 @@ class IndentedLalr:
         if terminal == self.newline:
             assert parentheses, "newlines outside of parentheses are fed with their width"
             return stacks
-        after = self._parser.feed(frozenset((here.stack,)), terminal)
-        if terminal in self._opens:
+        after = self.parser.feed(frozenset((here.stack,)), terminal)
+        if terminal in self.opens:
             parentheses += 1
-        elif terminal in self._closes:
+        elif terminal in self.closes:
             parentheses -= 1
         return self._make(after, here.widths, parentheses) if parentheses >= 0 else frozenset()
 
@@ -108,14 +117,10 @@ class IndentedLalr:
         here = _only(stacks)
         after: _Stacks = frozenset((here.stack,))
         for _ in here.widths[1:]:
-            after = self._parser.feed(after, self._dedent)
+            after = self.parser.feed(after, self.dedent)
             if not after:
                 return False
-        return self._parser.accepts(after)
-
-    def terminals(self, stacks: _Stacks) -> Iterable[str]:
-        """The columns of the table."""
-        return self._parser.terminals(frozenset((_only(stacks).stack,)))
+        return self.parser.accepts(after)
 
     def counts(self, stacks: _Stacks) -> bool:
         """Whether a newline here says how far the next line is indented."""
@@ -124,15 +129,26 @@ class IndentedLalr:
     def feed_newline(self, stacks: _Stacks, width: int) -> _Stacks:
         """The stack after a newline and blanks of some width."""
         here = _only(stacks)
-        after = self._parser.feed(frozenset((here.stack,)), self.newline)
+        after = self.parser.feed(frozenset((here.stack,)), self.newline)
         widths = here.widths
         if after and width > widths[-1]:
-            after = self._parser.feed(after, self._indent)
-            return self._make(after, (*widths, width), 0)
+            after = self.parser.feed(after, self.indent)
+            return self._going_on(self._make(after, (*widths, width), 0))
         while after and width < widths[-1]:
             widths = widths[:-1]
-            after = self._parser.feed(after, self._dedent)
-        return self._make(after, widths, 0) if width == widths[-1] else frozenset()
+            after = self.parser.feed(after, self.dedent)
+        return self._going_on(self._make(after, widths, 0)) if width == widths[-1] else frozenset()
+
+    def _going_on(self, stacks: _Stacks) -> _Stacks:
+        """The stack, unless only the beginning or end of a block could come next."""
+        if not stacks or self.accepts(stacks):
+            return stacks
+        below = frozenset((_only(stacks).stack,))
+        drawn = (self.indent, self.dedent)
+        for name in self.parser.row(_only(stacks).state):
+            if name not in drawn and self.parser.feed(below, name):
+                return stacks
+        return frozenset()
 
     def deepest(self, stacks: _Stacks) -> int:
         """A width from which on all begin a block."""
@@ -152,10 +168,9 @@ class Newlines:
         machine: Of the grammar.
         parser: What takes the newline.
         scanner: The lexer at the boundary.
-        guards: What may follow lexemes.
         stacks: Of the boundary.
-        left: Of the boundary.
-        boundary: The rule of the boundary at some stacks and memory.
+        spot: Of the boundary.
+        boundary: The rule of the boundary at some stacks and spot, if a text can go on there.
     """
 
     def __init__(
@@ -163,43 +178,51 @@ class Newlines:
         machine: Machine,
         parser: IndentedLalr,
         scanner: Scanner,
-        guards: Guards,
         stacks: _Stacks,
-        left: Left,
-        boundary: Callable[[_Stacks, Left], Term],
+        spot: Spot,
+        boundary: Callable[[_Stacks, Spot], Rule | None],
     ) -> None:
         self._machine = machine
         self._parser = parser
-        self._guards = guards
+        self._scanner = scanner
         self._stacks = stacks
         self._boundary = boundary
-        self._root, self._nodes = scanner.automaton(left)
-        self._towards = scanner.towards(left, parser.newline)
+        self._root = scanner.root(spot)
         self._masks = [machine.atoms.mask(points) for points in COLUMN_SETS]
-        self._rules: dict[tuple[State, int], Rule] = {}
-        self._alive: dict[tuple[State, int], bool] = {}
+        self._rules: dict[tuple[Place, int], Rule] = {}
+        self._alive: dict[tuple[Place, int], bool] = {}
+        self._steps_made: dict[tuple[Place, int], dict[tuple[Place, int], int]] = {}
         self._after: dict[int, _Stacks] = {}
 
     def term(self) -> Term:
         """Every newline lexeme with what follows it; empty if none can come."""
         return self._members(self._root, -1)
 
-    def _stacks_after(self, width: int) -> _Stacks:
-        found = self._after.get(width)
-        if found is None:
-            found = self._after[width] = self._parser.feed_newline(self._stacks, width)
-        return found
-
-    def _ends(self, state: State) -> list[tuple[str, str, Any, Any, Left]]:
+    def _then(self, place: Place, width: int) -> list[Rule]:
+        """The boundaries after a newline that ends at a place."""
         newline = self._parser.newline
-        return [end for end in self._nodes[state].ends if end[1] == newline]
+        spots = [end.spot for end in self._scanner.at(place)[0] if end.name == newline]
+        if width < 0 or not spots:
+            return []
+        after = self._after.get(width)
+        if after is None:
+            after = self._after[width] = self._parser.feed_newline(self._stacks, width)
+        rules = [self._boundary(after, spot) for spot in spots]
+        return [rule for rule in rules if rule is not None]
 
-    def _steps(self, state: State, width: int) -> dict[tuple[State, int], int]:
+    def _leads_to_newline(self, place: Place) -> bool:
+        newline = self._parser.newline
+        return any([end.name == newline for end in self._scanner.reached(place)])
+
+    def _steps(self, place: Place, width: int) -> dict[tuple[Place, int], int]:
         """Where each set of atoms leads, with the width after it; -1: no line break yet."""
+        known = self._steps_made.get((place, width))
+        if known is not None:
+            return known
         newline, space, tab = self._masks
-        found: dict[tuple[State, int], int] = {}
-        for target, mask in self._nodes[state].edges.items():
-            if target not in self._towards:
+        found: dict[tuple[Place, int], int] = {}
+        for target, mask in self._scanner.at(place)[1].items():
+            if not self._leads_to_newline(target):
                 continue
             for part, after in (
                 (mask & newline, 0),
@@ -210,19 +233,20 @@ class Newlines:
                 if part:
                     key = (target, after)
                     found[key] = found.get(key, 0) | part
+        self._steps_made[place, width] = found
         return found
 
-    def _is_alive(self, state: State, width: int) -> bool:
+    def _is_alive(self, place: Place, width: int) -> bool:
         """Whether some newline lexeme goes on from here."""
         deepest = self._parser.deepest(self._stacks)
-        first = (state, min(width, deepest))
+        first = (place, min(width, deepest))
         if first not in self._alive:
             seen = {first}
             todo = [first]
             found = False
             while todo and not found:
                 at, column = todo.pop()
-                found = bool(column >= 0 and self._ends(at) and self._stacks_after(column))
+                found = bool(self._then(at, column))
                 for target, after in self._steps(at, column):
                     key = (target, min(after, deepest))
                     if key not in seen:
@@ -231,37 +255,19 @@ class Newlines:
             self._alive[first] = found
         return self._alive[first]
 
-    def _members(self, state: State, width: int) -> Term:
+    def _members(self, place: Place, width: int) -> Term:
         members: list[Term] = []
-        for (target, after), mask in self._steps(state, width).items():
+        for (target, after), mask in self._steps(place, width).items():
             if self._is_alive(target, after):
                 spelled = self._machine.atoms.spell(mask)
                 members.append(cat(spelled, self._rule(target, after)))
-        if width >= 0:
-            then = self._stacks_after(width)
-            for _, _, higher, demands, left in self._ends(state) if then else ():
-                conditions = self._guards.after(higher, demands, left)
-                members.append(intersect([self._boundary(then, left), *conditions]))
-        return alt(members)
+        return alt([*members, *self._then(place, width)])
 
-    def _rule(self, state: State, width: int) -> Rule:
-        key = (state, width)
+    def _rule(self, place: Place, width: int) -> Rule:
+        key = (place, width)
         found = self._rules.get(key)
         if found is None:
-            nullable = False
-            if width >= 0 and self._ends(state):
-                then = self._stacks_after(width)
-                nullable = bool(then) and self._members_nullable(state, then)
-            made = Rule("newline", partial(self._members, state, width), nullable=nullable)
+            nullable = any([rule.nullable for rule in self._then(place, width)])
+            made = Rule("newline", partial(self._members, place, width), nullable=nullable)
             found = self._rules.setdefault(key, made)
         return found
-
-    def _members_nullable(self, state: State, then: _Stacks) -> bool:
-        return any(
-            [
-                intersect(
-                    [self._boundary(then, left), *self._guards.after(higher, demands, left)]
-                ).nullable
-                for _, _, higher, demands, left in self._ends(state)
-            ]
-        )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.terms import Term
 from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
+from constrain.frontends.lark.adjacency import Adjacency, adjacency
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
 from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
-from constrain.frontends.lark.scanner import Contest, Guards, Scanner
-from constrain.frontends.lark.spacious import is_spacious
-from constrain.frontends.lark.stacks import General, Lalr, Parser, Stack
-from constrain.frontends.lark.threads import Machine
+from constrain.frontends.lark.prospects import prospects
+from constrain.frontends.lark.pushdowns import Lexers
+from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot
+from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.threads import NO_DEMANDS, Machine
 from constrain.frontends.regex import parse
 from constrain.limits import Limits
 
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     from lark import Lark
 
 __all__ = ["lower"]
-
-_SMALL_RULES: Final = 100
-_SMALL_TERMINALS: Final = 40
 
 
 def lower(lark: Lark, start: str, limits: Limits) -> Term:
@@ -57,7 +56,8 @@ class _Lowering:
             self._program.sets.update(dict.fromkeys(COLUMN_SETS))
         self._machine = Machine(self._program, limits)
         self._remembers = any(map(self._program.looks_before, self._addresses.values()))
-        self._indented: tuple[Machine, IndentedLalr] | None = None
+        self._indented: IndentedLalr | None = None
+        self._kept: list[Production] = []
         self._by_lexer: dict[Any, Scanner] = {}
         self._by_terminal: dict[str, Scanner] = {}
 
@@ -75,20 +75,21 @@ class _Lowering:
     def term(self) -> Term:
         lexer = self._lark.options.lexer
         if lexer in ("dynamic", "dynamic_complete"):
-            parser, scanners = self._dynamic()
+            parser, lexers, scanners = self._dynamic()
         elif lexer == "basic":
-            parser, scanners = self._basic()
+            parser, lexers, scanners = self._basic()
         else:
-            parser, scanners = self._contextual()
-        boundaries = Boundaries(
+            parser, lexers, scanners = self._contextual()
+        outlook = prospects(
+            self._machine,
             parser,
-            scanners,
-            Guards(self._machine),
+            self._kept,
+            lexers,
+            self._neighbours(),
+            self._lark.ignore_tokens,
             self._limits,
-            remembers=self._remembers,
-            indented=self._indented,
-            proves=self._indenter is None and self._is_small() and not self._is_spacious(),
         )
+        boundaries = Boundaries(self._machine, parser, scanners, outlook, self._indented)
         start = boundaries.start()
         if start is None:
             raise UnsatisfiableError(
@@ -97,43 +98,46 @@ class _Lowering:
             )
         return start
 
-    def _is_small(self) -> bool:
-        """Whether to look for sentences is cheap. Large grammars have blanks nearly always."""
-        return len(self._lark.rules) <= _SMALL_RULES and len(self._defined) <= _SMALL_TERMINALS
-
-    def _is_spacious(self) -> bool:
-        samples = {}
-        for name in self._defined:
-            samples[name] = Scanner(self._machine, self._alone(name)).samples(3)
-        return is_spacious(
+    def _neighbours(self) -> Adjacency | None:
+        if self._remembers:
+            return None
+        alone = {name: self._make(self._alone(name)) for name in self._defined}
+        return adjacency(
+            self._machine,
             self._defined.values(),
+            self._addresses,
+            alone,
             self._lark.ignore_tokens,
-            samples,
+            None if self._indenter is None else self._indenter.NL_type,
             compete=not str(self._lark.options.lexer).startswith("dynamic"),
         )
 
-    # Parsers, each with the lexers that stand at its stacks.
+    # Parsers, each with the lexers that stand at a state and at stacks.
 
-    def _dynamic(self) -> tuple[Parser, Scanners]:
+    def _dynamic(self) -> tuple[Lalr | General | IndentedLalr, Lexers, Scanners]:
         every_end = self._lark.options.lexer == "dynamic_complete"
         if every_end:
             self._refuse_lookaround()
         for name in self._defined:
-            self._by_terminal[name] = Scanner(self._machine, self._alone(name), every_end=every_end)
+            self._by_terminal[name] = self._make(self._alone(name), every_end=every_end)
         greedy = [
-            (Scanner(self._machine, self._alone(name)), frozenset((name,)))
+            (self._make(self._alone(name)), frozenset((name,)))
             for name in dict.fromkeys(self._lark.ignore_tokens)
         ]
-        able = self._winners(self._by_terminal.values())
-        parser = self._general(able)
+        parser = self._general(self._winners(self._by_terminal.values()))
 
-        def scanners(stacks: frozenset[Stack]) -> Iterable[tuple[Scanner, frozenset[str]]]:
-            for name in parser.terminals(stacks):
-                if name in self._by_terminal:
-                    yield self._by_terminal[name], frozenset()
-            yield from greedy
+        def beside(names: Iterable[str]) -> Iterable[tuple[Scanner, frozenset[str]]]:
+            scanners = [self._by_terminal[name] for name in names if name in self._by_terminal]
+            return [*[(scanner, frozenset[str]()) for scanner in scanners], *greedy]
 
-        return parser, scanners
+        return (
+            parser,
+            lambda state: beside(parser.automaton.symbols(state)),
+            lambda stacks: beside(parser.terminals(stacks)),
+        )
+
+    def _make(self, contest: Contest, *, every_end: bool = False) -> Scanner:
+        return Scanner(self._machine, contest, every_end=every_end, remembers=self._remembers)
 
     def _refuse_lookaround(self) -> None:
         """Beginnings of a match are tried as texts of their own, so `$` holds at their end."""
@@ -147,28 +151,29 @@ class _Lowering:
     def _alone(self, name: str) -> Contest:
         return Contest(((name, self._addresses[name]),), {})
 
-    def _basic(self) -> tuple[Parser, Scanners]:
-        lexer = self._lark.parser.lexer
-        if self._indenter is not None:
-            lexer = lexer.lexer
-        scanner = self._scanner(lexer)
+    def _basic(self) -> tuple[Lalr | General | IndentedLalr, Lexers, Scanners]:
+        scanner = self._scanner(self._lexer())
         able = self._winners([scanner])
         parser = self._lalr(able) if self._lark.options.parser == "lalr" else self._general(able)
         here = ((scanner, frozenset(self._lark.ignore_tokens)),)
-        return parser, lambda stacks: here
+        return parser, lambda state: here, lambda stacks: here
 
-    def _contextual(self) -> tuple[Parser, Scanners]:
-        lexer = self._lark.parser.lexer
+    def _contextual(self) -> tuple[Lalr | General | IndentedLalr, Lexers, Scanners]:
+        by_state = self._lexer().lexers
         ignored = frozenset(self._lark.ignore_tokens)
-        if self._indenter is not None:
-            lexer = lexer.lexer
-        parser = self._lalr(set(self._defined))
+
+        def lexers(state: int) -> Iterable[tuple[Scanner, frozenset[str]]]:
+            return ((self._scanner(by_state[state]), ignored),)
 
         def scanners(stacks: frozenset[Stack]) -> Iterable[tuple[Scanner, frozenset[str]]]:
             (stack,) = stacks
-            return ((self._scanner(lexer.lexers[stack.state]), ignored),)
+            return lexers(stack.state)
 
-        return parser, scanners
+        return self._lalr(set(self._defined)), lexers, scanners
+
+    def _lexer(self) -> Any:  # noqa: ANN401 - lark's BasicLexer or ContextualLexer
+        lexer = self._lark.parser.lexer
+        return lexer if self._indenter is None else lexer.lexer
 
     def _winners(self, scanners: Collection[Scanner]) -> set[str]:
         """Terminals that the parser may get from lexers."""
@@ -176,19 +181,19 @@ class _Lowering:
         if self._lark.options.lexer != "basic":
             ignored = set()  # the same terminal may be one of the grammar's own
         found: set[str] = set()
-        lefts: dict[tuple[int, ...], None] = {(): None}
-        for left in _growing(lefts):
-            for lexeme in [w for scanner in scanners for w in scanner.lexemes(left)]:
-                if lexeme.scanned not in ignored:
-                    found.add(lexeme.name)
+        spots: dict[Spot, None] = {START: None}
+        for spot in _growing(spots):
+            for end in [e for scanner in scanners for e in scanner.ends(spot)]:
+                if end.scanned not in ignored:
+                    found.add(end.name)
                 if self._remembers:
-                    lefts[lexeme.left] = None
+                    spots[Spot(end.spot.left, NO_DEMANDS)] = None
         return found
 
     def _scanner(self, lexer: Any) -> Scanner:  # noqa: ANN401 - lark's BasicLexer
         found = self._by_lexer.get(lexer)
         if found is None:
-            made = Scanner(self._machine, self._contest(lexer))
+            made = self._make(self._contest(lexer))
             found = self._by_lexer.setdefault(lexer, made)
         return found
 
@@ -228,24 +233,24 @@ class _Lowering:
         everything, _ = reduced(productions, {s for p in productions for s in p.expansion})
         return kept, len(kept) < len(everything)
 
-    def _lalr(self, able: Iterable[str]) -> Parser:
+    def _lalr(self, able: Iterable[str]) -> Lalr | IndentedLalr:
         able = set(able)
         if self._indenter is not None:
             able |= {self._indenter.INDENT_type, self._indenter.DEDENT_type}
-        kept, some_dropped = self._reduced(able)
-        viable = Automaton(kept, self._limits) if some_dropped else None
+        self._kept, some_dropped = self._reduced(able)
+        viable = Automaton(self._kept, self._limits) if some_dropped else None
         parser = Lalr(self._lark.parser.parser._parse_table, self._start, viable)
         if self._indenter is None:
             return parser
         indented = IndentedLalr(parser, self._indenter)
-        self._indented = (self._machine, indented)
+        self._indented = indented
         return indented
 
-    def _general(self, able: Iterable[str]) -> Parser:
+    def _general(self, able: Iterable[str]) -> General:
         kept, _ = self._reduced(able)
         normal, nullable = without_empty_and_cycles(kept, ROOT)
-        useful, _ = reduced(normal, able)
-        return General(useful, nullable, self._limits)
+        self._kept, _ = reduced(normal, able)
+        return General(self._kept, nullable, self._limits)
 
 
 def _growing(items: Mapping[Any, None]) -> Iterable[Any]:

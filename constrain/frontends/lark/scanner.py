@@ -2,29 +2,34 @@
 
 This is lark's `BasicLexer` as an automaton. Its terminals, in lark's order, are one list of threads
 (`threads`): the first terminal that matches wins with the match that `re` would find. Where a
-thread matches while preferred ones go on, the lexeme ends here only if none of those matches later;
-that is a *guard* on the text to come. So a lexer is a union of
+thread matches while preferred ones go on, the lexeme ends here only if none of those matches later.
+So what may follow a lexeme is less than anything: that is *pending* where it ends, and the next
+lexemes are scanned under it. A place in a text is, for lexers, a `Spot`: what lookbehinds may ask
+about, and what is pending.
 
-    words that reach this match · (what may follow, but for texts that the guard forbids)
+    NAME: /[a-z]+/ %ignore " "    spots: the start; after a NAME, where no letter may follow
 
-    NAME: /[a-z]+/   "if"      "if" · (... & ~[a-z]...) | ([a-z]+ but "if") · (... & ~[a-z]...)
+A lexer has, at each spot, finitely many lexemes, each a regular set of words that leads to another
+spot: so all that a lexer guards is finite, and no intersection is left in the terms.
 
 String terminals that a pattern of the same priority also matches are told apart afterwards, as
 lark does it (`UnlessCallback`): the pattern scans, and the text decides the type.
 
-Cost: O(states * threads * parts of the alphabet), once for each set of terminals that compete.
+Cost: O(states * threads * parts of the alphabet), once for each set of terminals that compete; a
+spot adds the states in which something of an earlier lexeme is still pending.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
 
-from constrain.algebra.terms import EMPTY, Term, complement
+from constrain.algebra.terms import Term
 from constrain.frontends.lark.equations import Equation, solve
 from constrain.frontends.lark.threads import NO_DEMANDS, Demand, Left, Machine, Thread
 
-__all__ = ["Contest", "Guards", "Lexeme", "Scanner", "State"]
+__all__ = ["START", "Contest", "End", "Lexeme", "Place", "Scanner", "Spot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +46,67 @@ class Contest:
     unless: Mapping[str, tuple[tuple[str, int], ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Lexeme:
-    """Texts that are scanned alike.
+class Spot(NamedTuple):
+    """A place between lexemes.
+
+    Attributes:
+        left: The memory of the text before, where something may ask about it; else empty.
+        pending: What the lexemes before demand of the text to come.
+    """
+
+    left: Left
+    pending: frozenset[Demand]
+
+
+START: Final = Spot((), NO_DEMANDS)
+"""Before any text."""
+
+
+class End(NamedTuple):
+    """Where a lexeme ends.
 
     Attributes:
         scanned: The terminal that matched.
         name: What it becomes: itself, or a string terminal in its place.
-        words: The texts; never empty, never nullable.
-        higher: Threads that are preferred: what follows must not let one of them complete.
-        demands: What lookaheads at its end ask of what follows.
-        left: The memory after it.
+        spot: The place after it.
     """
 
     scanned: str
     name: str
+    spot: Spot
+
+
+class Lexeme(NamedTuple):
+    """Texts that are scanned alike; the words are never empty, and not the empty text."""
+
+    scanned: str
+    name: str
     words: Term
-    higher: frozenset[Thread]
-    demands: frozenset[Demand]
-    left: Left
+    spot: Spot
 
 
-State = tuple[tuple[Thread, ...], Left, frozenset[Thread]]
-_End = tuple[str, str, frozenset[Thread], frozenset[Demand], Left]
+_State = tuple[tuple[Thread, ...], Left, frozenset[Thread]]
+_Match = tuple[str, str, frozenset[Thread], frozenset[Demand]]
+"""Terminal, what it becomes, threads that are preferred, what lookaheads at its end ask."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A state of the automaton: where each set of atoms leads, and the lexemes that end here."""
+    """A state of the automaton: where each set of atoms leads, and the matches that end here."""
 
-    ends: list[_End]
-    edges: dict[State, int] = field(default_factory=dict)
+    matches: list[_Match]
+    edges: dict[_State, int] = field(default_factory=dict)
+
+
+_V = TypeVar("_V")
+
+
+class Place(NamedTuple):
+    """A state inside a lexeme, with what earlier lexemes still demand, and their memory."""
+
+    state: _State
+    pending: frozenset[Demand]
+    left: Left
 
 
 class Scanner:
@@ -82,111 +117,160 @@ class Scanner:
         contest: The terminals.
         every_end: Every match that is the preferred one of a text that ends there, not only the
             preferred one of the whole text: lark's `dynamic_complete`.
+        remembers: Some terminal may ask about the text before its beginning.
     """
 
-    def __init__(self, machine: Machine, contest: Contest, *, every_end: bool = False) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        contest: Contest,
+        *,
+        every_end: bool = False,
+        remembers: bool = False,
+    ) -> None:
         self._machine = machine
         self._contest = contest
         self._every_end = every_end
-        self._lexemes: dict[Left, tuple[Lexeme, ...]] = {}
-        self._towards: dict[tuple[Left, str], frozenset[State]] = {}
-        self._automata: dict[Left, tuple[State, dict[State, _Node]]] = {}
+        self._remembers = remembers
+        self._nodes: dict[_State, _Node] = {}
+        self._places: dict[Place, tuple[tuple[End, ...], dict[Place, int]]] = {}
+        self._lexemes: dict[Spot, tuple[Lexeme, ...]] = {}
+        self._reached: dict[Place, dict[End, None]] = {}
+        self._words: dict[End, dict[Place, Term]] = {}
 
-    def lexemes(self, left: Left) -> tuple[Lexeme, ...]:
-        """What may be scanned where the text before is remembered as `left`."""
-        made = self._lexemes.get(left)
+    def lexemes(self, spot: Spot) -> tuple[Lexeme, ...]:
+        """What may be scanned at a spot."""
+        made = self._lexemes.get(spot)
         if made is None:
-            made = self._lexemes[left] = tuple(self._make(left))
+            root = self.root(spot)
+            made = self._lexemes[spot] = tuple(
+                [
+                    Lexeme(end.scanned, end.name, self._spelled(end, root), end.spot)
+                    for end in self.reached(root)
+                ]
+            )
         return made
 
-    def automaton(self, left: Left) -> tuple[State, dict[State, _Node]]:
-        """The first state, and every state."""
-        known = self._automata.get(left)
-        if known is None:
-            known = self._automata.setdefault(left, self._automaton(left))
-        return known
+    def ends(self, spot: Spot) -> Iterable[End]:
+        """The ends of what may be scanned at a spot."""
+        return self.reached(self.root(spot))
 
-    def _automaton(self, left: Left) -> tuple[State, dict[State, _Node]]:
+    def root(self, spot: Spot) -> Place:
+        """The place before the first code point of a lexeme."""
         machine, contest = self._machine, self._contest
+        left = spot.left if self._remembers else ()
         first = [t for _, begin in contest.terminals for t in machine.begin(begin, left)]
         literals = {begin for group in contest.unless.values() for _, begin in group}
         shadow = frozenset([t for begin in literals for t in machine.begin(begin, left)])
-        root: State = (tuple(first), left, shadow)
-        nodes: dict[State, _Node] = {}
-        todo = [root]
-        while todo:
-            state = todo.pop()
-            if state not in nodes:
-                nodes[state] = self._explore(state)
-                todo += nodes[state].edges
-        return root, nodes
+        return Place((tuple(first), left, shadow), spot.pending, spot.left if spot.pending else ())
 
-    def towards(self, left: Left, name: str) -> frozenset[State]:
-        """The states from which a lexeme that becomes `name` can end."""
-        key = (left, name)
-        known = self._towards.get(key)
+    def at(self, place: Place) -> tuple[tuple[End, ...], Mapping[Place, int]]:
+        """The lexemes that end at a place, and where each set of atoms leads."""
+        known = self._places.get(place)
         if known is None:
-            _, nodes = self.automaton(left)
-            ends = [s for s, node in nodes.items() if any([e[1] == name for e in node.ends])]
-            known = self._towards[key] = frozenset(_leading_to(nodes, ends))
+            known = self._places[place] = self._look(place)
         return known
+
+    def reached(self, place: Place) -> Iterable[End]:
+        """The ends that can be reached from a place."""
+        if place not in self._reached:
+            self._reach(place)
+        return self._reached[place]
 
     def samples(self, count: int) -> list[str]:
         """A few short texts, each of which ends a lexeme when nothing follows; shortest first."""
-        root, nodes = self.automaton(())
+        root = self.root(START)
         texts = {root: ""}
-        found = []
-        for state in _growing(texts):
-            if nodes[state].ends and texts[state]:
-                found.append(texts[state])
+        found: list[str] = []
+        for place in _growing(texts):
+            ends, edges = self.at(place)
+            if ends and texts[place]:
+                found.append(texts[place])
                 if len(found) == count:
                     break
-            for target, mask in nodes[state].edges.items():
+            for target, mask in edges.items():
                 if target not in texts:
-                    texts[target] = texts[state] + self._machine.atoms.example(mask)
+                    texts[target] = texts[place] + self._machine.atoms.example(mask)
         return found
 
-    def _make(self, left: Left) -> Iterable[Lexeme]:
-        root, nodes = self.automaton(left)
-        sources: dict[_End, list[State]] = {}
-        users: dict[State, list[State]] = {}
-        for state, node in nodes.items():
-            for end in node.ends:
-                sources.setdefault(end, []).append(state)
-            for target in node.edges:
-                users.setdefault(target, []).append(state)
-        for end, states in sources.items():
-            kept = set(states)
-            todo = list(states)
-            while todo:
-                for user in users.get(todo.pop(), ()):
-                    if user not in kept:
-                        kept.add(user)
-                        todo.append(user)
-            self._machine.spend(len(kept))
-            words = solve(self._equations(nodes, kept, set(states)), root, end[1])
-            if words is not EMPTY:
-                scanned, name, higher, demands, after = end
-                yield Lexeme(scanned, name, words, higher, demands, after)
+    def _look(self, place: Place) -> tuple[tuple[End, ...], dict[Place, int]]:
+        machine = self._machine
+        state, pending, left = place
+        node = self._nodes.get(state)
+        if node is None:
+            node = self._nodes[state] = self._explore(state)
+        if not pending and not node.matches:
+            return (), {Place(t, NO_DEMANDS, ()): m for t, m in node.edges.items()}
+        ends: dict[End, None] = {}
+        for scanned, name, higher, demands in node.matches:
+            more = machine.merge((*pending, *demands, *([Demand(True, higher)] if higher else ())))
+            if self._remembers:
+                memory = state[1]
+            else:
+                memory = (left if pending else state[1]) if more else ()
+            ends[End(scanned, name, Spot(memory, more))] = None
+        edges: dict[Place, int] = {}
+        threads = [t for d in pending for t in d.threads]
+        masks = [*machine.masks(threads), *machine.behind_masks] if pending else []
+        for target, mask in node.edges.items():
+            for part in machine.atoms.partition(masks, mask):
+                after = machine.remember(left, part) if pending else ()
+                still = machine.step_pending(pending, part, after) if pending else NO_DEMANDS
+                if still is not None:
+                    key = Place(target, still, after if still else ())
+                    edges[key] = edges.get(key, 0) | part
+        return tuple(ends), edges
 
-    def _equations(
-        self, nodes: Mapping[State, _Node], kept: set[State], ends: set[State]
-    ) -> dict[State, Equation[State]]:
+    def _reach(self, root: Place) -> None:
+        """Find the ends that can be reached from a place and all that it leads to."""
+        new = {root: None}
+        users: dict[Place, list[Place]] = {}
+        for place in _growing(new):
+            for target in self.at(place)[1]:
+                if target not in self._reached:
+                    users.setdefault(target, []).append(place)
+                    new[target] = None
+        for place in new:
+            ends, edges = self.at(place)
+            found = self._reached[place] = dict.fromkeys(ends)
+            for target in edges:
+                if target not in new:
+                    found.update(self._reached[target])
+        todo = list(new)
+        while todo:
+            place = todo.pop()
+            ends_here = self._reached[place]
+            for user in users.get(place, ()):
+                before = len(self._reached[user])
+                self._reached[user].update(ends_here)
+                if len(self._reached[user]) > before:
+                    todo.append(user)
+        self._machine.spend(sum([len(self._reached[p]) for p in new]))
+
+    def _spelled(self, end: End, root: Place) -> Term:
+        """The words from a place to an end."""
+        words = self._words.setdefault(end, {})
+        if root in words:
+            return words[root]
         spell = self._machine.atoms.spell
-        return {
-            state: Equation(
-                state in ends,
-                False,
-                [(spell(mask), t) for t, mask in nodes[state].edges.items() if t in kept],
-            )
-            for state in kept
-        }
+        equations: dict[Place, Equation[Place]] = {root: Equation()}
+        for place in _growing(equations):
+            ends, edges = self.at(place)
+            equation = equations[place]
+            equation.ends = end in ends
+            for target, mask in edges.items():
+                if end in self._reached[target]:
+                    equation.edges.append((spell(mask), target))
+                    if target not in words and target not in equations:
+                        equations[target] = Equation()
+        self._machine.spend(len(equations))
+        return solve(equations, root, words, end.name)
 
-    def _explore(self, state: State) -> _Node:
+    def _explore(self, state: _State) -> _Node:
         machine = self._machine
         threads, left, shadow = state
-        ends, going = self._ends(threads, left, shadow)
-        node = _Node(ends)
+        matches, going = self._matches(threads, shadow)
+        node = _Node(matches)
         masks = [*machine.masks(going), *machine.masks(shadow), *machine.behind_masks]
         for part in machine.atoms.partition(masks):
             after = machine.remember(left, part)
@@ -197,12 +281,12 @@ class Scanner:
                 node.edges[key] = node.edges.get(key, 0) | part
         return node
 
-    def _ends(
-        self, threads: Sequence[Thread], left: Left, shadow: frozenset[Thread]
-    ) -> tuple[list[_End], list[Thread]]:
-        """The lexemes that end here, and the threads that go on."""
+    def _matches(
+        self, threads: Sequence[Thread], shadow: frozenset[Thread]
+    ) -> tuple[list[_Match], list[Thread]]:
+        """The matches that end here, and the threads that go on."""
         machine = self._machine
-        ends: list[_End] = []
+        matches: list[_Match] = []
         going: list[Thread] = []
         higher: list[Thread] = []
         otherwise: list[frozenset[Demand]] = [NO_DEMANDS]  # any of these: no match here counted
@@ -216,12 +300,12 @@ class Scanner:
                         going.append(Thread(thread.address, both))
                 continue
             guard = frozenset() if self._every_end else frozenset(higher)
-            ends.append((name, self._type(name, shadow), guard, thread.demands, left))
+            matches.append((name, self._type(name, shadow), guard, thread.demands))
             if not thread.demands:
                 break
             higher.append(thread)
             otherwise = _unless(otherwise, thread.demands)
-        return ends, going
+        return matches, going
 
     def _type(self, name: str, shadow: frozenset[Thread]) -> str:
         if name in self._contest.unless and shadow:
@@ -232,29 +316,13 @@ class Scanner:
         return name
 
 
-def _leading_to(nodes: Mapping[State, _Node], ends: Iterable[State]) -> set[State]:
-    """The states from which one of some states can be reached."""
-    users: dict[State, list[State]] = {}
-    for state, node in nodes.items():
-        for target in node.edges:
-            users.setdefault(target, []).append(state)
-    found = set(ends)
-    todo = list(found)
-    while todo:
-        for user in users.get(todo.pop(), ()):
-            if user not in found:
-                found.add(user)
-                todo.append(user)
-    return found
-
-
-def _growing(texts: Mapping[State, str]) -> Iterable[State]:
-    """The states of a mapping, those too that are added on the way."""
+def _growing(items: dict[Place, _V]) -> Iterable[Place]:
+    """The keys of a mapping, those too that are added on the way."""
     at = 0
-    while at < len(texts):
-        states = list(texts)
-        yield from states[at:]
-        at = len(states)
+    while at < len(items):
+        keys = list(items)[at:]
+        yield from keys
+        at += len(keys)
 
 
 def _unless(
@@ -284,70 +352,3 @@ def _without_subsumed(threads: Iterable[Thread]) -> tuple[Thread, ...]:
             weaker.append(thread.demands)
             found.append(thread)
     return tuple(found)
-
-
-class Guards:
-    """The texts that let one of some threads complete, whatever comes after."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._made: dict[tuple[frozenset[Thread], Left], Term] = {}
-
-    def conditions(self, lexeme: Lexeme) -> list[Term]:
-        """What must hold of the text after a lexeme, each a term to intersect it with."""
-        return self.after(lexeme.higher, lexeme.demands, lexeme.left)
-
-    def after(
-        self, higher: frozenset[Thread], demands: frozenset[Demand], left: Left
-    ) -> list[Term]:
-        """The same, of the parts of a lexeme that matter."""
-        found: list[Term] = []
-        if higher:
-            completes = self._completes(higher, left)
-            if completes is not EMPTY:
-                found.append(complement(completes))
-        for demand in demands:
-            completes = self._completes(demand.threads, left)
-            found.append(complement(completes) if demand.negative else completes)
-        return found
-
-    def _completes(self, threads: frozenset[Thread], left: Left) -> Term:
-        key = (threads, left)
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._solve(key)
-        return made
-
-    def _solve(self, root: tuple[frozenset[Thread], Left]) -> Term:
-        machine = self._machine
-        equations: dict[
-            tuple[frozenset[Thread], Left], Equation[tuple[frozenset[Thread], Left]]
-        ] = {}
-        todo = [root]
-        while todo:
-            state = todo.pop()
-            if state in equations:
-                continue
-            threads, left = state
-            equation: Equation[tuple[frozenset[Thread], Left]] = Equation()
-            equations[state] = equation
-            if any([machine.completed(t) and not t.demands for t in threads]):
-                equation.everything = True
-                continue
-            equation.ends = any([self._ends(t) for t in threads])
-            edges: dict[tuple[frozenset[Thread], Left], int] = {}
-            masks = [*machine.masks(threads), *machine.behind_masks]
-            for part in machine.atoms.partition(masks):
-                after = machine.remember(left, part)
-                target = (frozenset(machine.step(threads, part, after)), after)
-                if target[0]:
-                    edges[target] = edges.get(target, 0) | part
-            equation.edges = [(machine.atoms.spell(m), t) for t, m in edges.items()]
-            todo += edges
-        return solve(equations, root, "longer match")
-
-    def _ends(self, thread: Thread) -> bool:
-        """Whether a thread completes where the text ends."""
-        return self._machine.completed(thread) and all(
-            d.negative != any(self._ends(t) for t in d.threads) for d in thread.demands
-        )

@@ -17,14 +17,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
-from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.limits import Limits
 
-__all__ = ["General", "Lalr", "Parser", "Stack"]
+__all__ = ["END", "General", "Lalr", "Parser", "Stack"]
 
-_ENDLESS: Final = 100_000
-"""Reductions in a row, without a lexeme, after which a parser is taken to go round in circles."""
+END: Final = "$END"
+"""The terminal at the end of a text, as lark names it."""
+
+_ENDLESS: Final = 10_000
+"""Reductions in a row that take nothing off the stack, after which lark goes round in circles: a
+table has fewer states and rules that are empty or have one part."""
 
 _STACK_COST: Final = 40
 """What a stack costs in `Limits.max_source_nodes`: each is looked at again at every lexeme."""
@@ -39,12 +42,13 @@ class Stack:
         viable: State of the automaton of what can be completed, for `Lalr`; else 0.
     """
 
-    __slots__ = ("__weakref__", "below", "state", "viable")
+    __slots__ = ("__weakref__", "below", "outlook", "state", "viable")
 
     def __init__(self, below: Stack | None, state: int, viable: int) -> None:
         self.below = below
         self.state = state
         self.viable = viable
+        self.outlook: object | None = None
 
 
 class _Pool:
@@ -79,10 +83,6 @@ class Parser(Protocol):
         """Whether the text may end here."""
         ...
 
-    def terminals(self, stacks: frozenset[Stack]) -> Iterable[str]:
-        """Terminals of which one must come next, unless the text ends; maybe too many."""
-        ...
-
 
 class Lalr:
     """lark's LALR(1) parser.
@@ -91,6 +91,10 @@ class Lalr:
         table: Its parse table.
         start: The start symbol.
         viable: The automaton of the productions that can be completed, or None if all can.
+
+    Attributes:
+        first: The state at the bottom of every stack.
+        last: The state on which a text is accepted.
     """
 
     def __init__(self, table: Any, start: str, viable: Automaton | None) -> None:  # noqa: ANN401
@@ -98,14 +102,14 @@ class Lalr:
 
         self._shift = Shift
         self._states: Mapping[int, Mapping[str, tuple[Any, Any]]] = table.states
-        self._start: int = table.start_states[start]
-        self._end: int = table.end_states[start]
+        self.first: int = table.start_states[start]
+        self.last: int = table.end_states[start]
         self._viable = viable
         self._pool = _Pool()
 
     def start(self) -> frozenset[Stack]:
         """The stack before any lexeme."""
-        return frozenset((self._pool.push(None, self._start),))
+        return frozenset((self._pool.push(None, self.first),))
 
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
         """The stack after a lexeme, if there is one."""
@@ -116,16 +120,37 @@ class Lalr:
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
         (stack,) = stacks
-        return self._run(stack, "$END") is not None
+        return self._run(stack, END) is not None
 
-    def terminals(self, stacks: frozenset[Stack]) -> Iterable[str]:
-        """The columns of the table."""
-        (stack,) = stacks
-        return self._states[stack.state]
+    def action(self, state: int, symbol: str) -> int | tuple[str, int] | None:
+        """A state to push, or a rule to reduce with the number of its parts, or None."""
+        action = self._states[state].get(symbol)
+        if action is None:
+            return None
+        kind, argument = action
+        if kind is self._shift:
+            assert isinstance(argument, int)
+            return argument
+        return argument.origin.name, len(argument.expansion)
+
+    def pushes(self, state: int) -> dict[str, int]:
+        """The states that symbols push."""
+        return {s: a for s, (kind, a) in self._states[state].items() if kind is self._shift}
+
+    def row(self, state: int) -> Iterable[str]:
+        """The symbols for which a state has an action."""
+        return self._states[state]
+
+    @property
+    def states(self) -> Iterable[int]:
+        """All states of the table."""
+        return self._states
 
     def _run(self, stack: Stack, terminal: str) -> Stack | None:
+        """The stack after a terminal; None too where lark reduces forever."""
         states = self._states
-        for _ in range(_ENDLESS):
+        height = lowest = idle = 0
+        while idle < _ENDLESS:
             action = states[stack.state].get(terminal)
             if action is None:
                 return None
@@ -137,13 +162,13 @@ class Lalr:
                 stack = stack.below
             origin = argument.origin.name
             pushed = self._push(stack, states[stack.state][origin][1], origin)
-            if pushed is None or (terminal == "$END" and pushed.state == self._end):
+            if pushed is None or (terminal == END and pushed.state == self.last):
                 return pushed
             stack = pushed
-        raise UnsupportedFeatureError(
-            f"lark's LALR parser reduces forever before {terminal}",
-            hint="a rule derives itself; take it out, or use parser='earley'",
-        )
+            height += 1 - len(argument.expansion)
+            idle = 0 if height < lowest else idle + 1
+            lowest = min(lowest, height)
+        return None
 
     def _push(self, stack: Stack, state: int, symbol: str) -> Stack | None:
         if self._viable is None:
@@ -159,11 +184,15 @@ class General:
         productions: Reduced, without empty ones and without cycles.
         nullable: The empty sequence of lexemes is a sentence.
         limits: `max_source_nodes` bounds the stacks that a text may have at once.
+
+    Attributes:
+        automaton: Its states.
+        nullable: The empty sequence of lexemes is a sentence.
     """
 
     def __init__(self, productions: Sequence[Production], nullable: bool, limits: Limits) -> None:
-        self._automaton = Automaton(productions, limits)
-        self._nullable = nullable
+        self.automaton = Automaton(productions, limits)
+        self.nullable = nullable
         self._limits = limits
         self._pool = _Pool()
         self._first = self._pool.push(None, 0)
@@ -176,7 +205,7 @@ class General:
         """Every stack after a lexeme."""
         found = []
         for stack in self._reduced(stacks):
-            after = self._automaton.goto(stack.state, terminal)
+            after = self.automaton.goto(stack.state, terminal)
             if after is not None:
                 found.append(self._pool.push(stack, after))
         return frozenset(found)
@@ -184,12 +213,12 @@ class General:
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
         if self._first in stacks:
-            return self._nullable
+            return self.nullable
         return any(
             [
                 production.origin == ROOT
                 for stack in self._reduced(stacks)
-                for production in self._automaton.complete(stack.state)
+                for production in self.automaton.complete(stack.state)
             ]
         )
 
@@ -197,7 +226,7 @@ class General:
         """What some stack can shift."""
         found: dict[str, None] = {}
         for stack in self._reduced(stacks):
-            found.update(dict.fromkeys(self._automaton.symbols(stack.state)))
+            found.update(dict.fromkeys(self.automaton.symbols(stack.state)))
         return found
 
     def _reduced(self, stacks: frozenset[Stack]) -> Iterable[Stack]:
@@ -206,14 +235,14 @@ class General:
         todo = list(stacks)
         while todo:
             stack = todo.pop()
-            for origin, expansion in self._automaton.complete(stack.state):
+            for origin, expansion in self.automaton.complete(stack.state):
                 if origin == ROOT:
                     continue
                 below = stack
                 for _ in expansion:
                     assert below.below is not None
                     below = below.below
-                after = self._automaton.goto(below.state, origin)
+                after = self.automaton.goto(below.state, origin)
                 assert after is not None, "a stack of the automaton"
                 pushed = self._pool.push(below, after)
                 if pushed not in found:

@@ -73,6 +73,8 @@ class Machine:
         ]
         self._behind: dict[tuple[RegexNode, Left], bool] = {}
         self._closures: dict[tuple[int, Left], tuple[Thread, ...]] = {}
+        self._at_once: dict[int, bool] = {}
+        self._closed: dict[tuple[frozenset[Demand], Left], bool] = {}
 
     def name(self, thread: Thread) -> str | None:
         """The terminal that a thread has matched, demands aside, or None."""
@@ -82,6 +84,77 @@ class Machine:
     def completed(self, thread: Thread) -> bool:
         """Whether a thread has matched, demands aside."""
         return isinstance(self.program.code[thread.address], Match)
+
+    def merge(self, pending: Iterable[Demand]) -> frozenset[Demand]:
+        """Demands that hold together, in a form of their own: at most one is negative.
+
+        Threads whose first code point another thread completes with are left out: both forbid it.
+        """
+        kept = {d for d in pending if not d.negative}
+        threads = frozenset().union(*[d.threads for d in pending if d.negative])
+        at_once = 0
+        for thread in threads:
+            if not thread.demands and self._completes_at_once(thread.address):
+                at_once |= self._masks[thread.address]
+        if at_once:
+            threads = frozenset(
+                [
+                    t
+                    for t in threads
+                    if self.completed(t)
+                    or self._masks[t.address] & ~at_once
+                    or (not t.demands and self._completes_at_once(t.address))
+                ]
+            )
+        return frozenset(kept | {Demand(True, threads)}) if threads else frozenset(kept)
+
+    def _completes_at_once(self, address: int) -> bool:
+        """Whether a thread has matched after one code point, whatever was before and comes."""
+        known = self._at_once.get(address)
+        if known is None:
+            instruction = self.program.code[address]
+            known = False
+            if isinstance(instruction, Char) and not self.program.memory:
+                known = any(
+                    [self.completed(t) and not t.demands for t in self.begin(instruction.then, ())]
+                )
+            self._at_once[address] = known
+        return known
+
+    def step_pending(
+        self, pending: frozenset[Demand], atom: int, left: Left
+    ) -> frozenset[Demand] | None:
+        """What is still demanded after a code point; None if it is forbidden.
+
+        Args:
+            pending: As `merge` makes them.
+            atom: The code point, as a set of atoms that none of the threads tells apart.
+            left: The memory after it.
+        """
+        after = self._step_demands(pending, atom, left)
+        return self.merge(after) if after else after
+
+    def forbids_all(self, pending: frozenset[Demand], left: Left) -> bool:
+        """Whether no code point may come, so that the text can only end."""
+        if not pending:
+            return False
+        key = (pending, left)
+        known = self._closed.get(key)
+        if known is None:
+            threads = [t for d in pending for t in d.threads]
+            parts = self.atoms.partition([*self.masks(threads), *self.behind_masks])
+            known = self._closed[key] = all(
+                [self.step_pending(pending, p, self.remember(left, p)) is None for p in parts]
+            )
+        return known
+
+    def holds_at_end(self, pending: Iterable[Demand]) -> bool:
+        """Whether demands hold where the text ends."""
+        return all(d.negative != any(self._ends_here(t) for t in d.threads) for d in pending)
+
+    def _ends_here(self, thread: Thread) -> bool:
+        """Whether a thread completes where the text ends."""
+        return self.completed(thread) and self.holds_at_end(thread.demands)
 
     def spend(self, steps: int) -> None:
         """Count work.

@@ -1,0 +1,399 @@
+r"""Which lexemes can come after which, whatever the parser lets compete.
+
+In most grammars of languages blanks may stand between any two lexemes, and each terminal has a text
+that, before a blank, is scanned as that terminal whatever else competes:
+
+    %ignore " "   NAME: /[a-z]+/   IF: "if"        "a " is a NAME, "if " an IF
+
+Then a lexer never keeps a parser from what it waits for, but where something of the lexeme before
+is still pending that a blank does not settle: after `/\n[ ]*/` no blank may come. So for each
+terminal it is asked what may be pending after it, which two terminals at a time tell, and what a
+blank, or the text itself, makes of that.
+
+One short text for each terminal is tried, so what is *blocked* here may be possible after all.
+
+Cost: O(terminals^2) steps of small automata, most of which end at the first code point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from constrain.frontends.lark.scanner import START, Place, Scanner, Spot
+from constrain.frontends.lark.stacks import END
+from constrain.frontends.lark.threads import Demand, Machine, Thread
+
+__all__ = ["Adjacency", "adjacency"]
+
+_BLANKS: Final = (" ", "\n", "\t")
+_SAMPLES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """What may be impossible, for each terminal.
+
+    Attributes:
+        blocked: Terminals that perhaps cannot be scanned after a lexeme; `$END` where a text may
+            not end after it.
+        unknown: Terminals that perhaps cannot be scanned at all: blocked everywhere.
+    """
+
+    blocked: Mapping[str, frozenset[str]]
+    unknown: frozenset[str]
+
+
+def adjacency(
+    machine: Machine,
+    terminals: Iterable[Any],
+    addresses: Mapping[str, int],
+    alone: Mapping[str, Scanner],
+    ignored: Sequence[str],
+    newline: str | None,
+    *,
+    compete: bool,
+) -> Adjacency | None:
+    """What may follow what, or None if no blank may stand between lexemes.
+
+    Args:
+        machine: Of the grammar, none of whose terminals asks about the text before its beginning.
+        terminals: lark's definitions of all of them.
+        addresses: Where their programs begin.
+        alone: A scanner for each.
+        ignored: Those that may stand anywhere.
+        newline: The terminal of an `Indenter`: it competes everywhere, and must be able to end with
+            any number of blanks.
+        compete: The first terminal in lark's order wins; else each is tried alone.
+    """
+    return _Search(machine, terminals, addresses, alone, ignored, newline, compete).result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What became of one terminal's program on a text.
+
+    Attributes:
+        matched: The length of its match, 0 if there is none.
+        sure: Whether that is so whatever comes.
+    """
+
+    matched: int
+    sure: bool
+
+
+class _Search:
+    def __init__(
+        self,
+        machine: Machine,
+        terminals: Iterable[Any],
+        addresses: Mapping[str, int],
+        alone: Mapping[str, Scanner],
+        ignored: Sequence[str],
+        newline: str | None,
+        compete: bool,
+    ) -> None:
+        self._machine = machine
+        order = sorted(
+            terminals,
+            key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name),
+        )
+        self._terminals = {t.name: t for t in order}
+        self._rank = {t.name: n for n, t in enumerate(order)}
+        self._alone = alone
+        self._ignored = list(dict.fromkeys(ignored))
+        self._newline = newline
+        self._present = {*self._ignored, *([] if newline is None else [newline])}
+        self._compete = compete
+        self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
+        self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
+        self._known: dict[str, set[Spot]] = {}
+        self._samples = {name: alone[name].samples(_SAMPLES) for name in self._terminals}
+
+    def result(self) -> Adjacency | None:
+        cores = [
+            core
+            for name in self._ignored
+            for blank in _BLANKS
+            if (core := self._core(name, blank)) is not None
+        ]
+        if not cores:
+            return None
+        blank, texts = max(cores, key=lambda core: len(core[1]))
+        blanks = [b for b, others in cores if others.keys() >= texts.keys()]
+        bare: dict[str, tuple[str, frozenset[str]]] = {}
+        for name in self._terminals:
+            if name not in texts and not (self._compete and name in self._ignored):
+                alone = self._without_blank(name, blank, texts)
+                if alone is not None:
+                    bare[name] = alone
+        newline = self._newline
+        if newline is not None and not self._has_all_widths(newline, blank, texts):
+            texts.pop(newline, None)
+            bare.pop(newline, None)
+        unknown = frozenset([n for n in self._terminals if n not in texts and n not in bare])
+        blocked = {}
+        for name in self._terminals:
+            here = unknown | self._blocked(self._pending(name), blank, blanks, texts, bare)
+            if name in bare:
+                here |= bare[name][1]
+            blocked[name] = here
+        return Adjacency(blocked, unknown)
+
+    def _without_blank(
+        self, name: str, blank: str, texts: Mapping[str, Sequence[str]]
+    ) -> tuple[str, frozenset[str]] | None:
+        """A text of a terminal after which no blank stands, and what else does not stand there."""
+        best: tuple[str, frozenset[str]] | None = None
+        for text in self._samples[name]:
+            blocked = frozenset(
+                [
+                    other
+                    for other, each in texts.items()
+                    if not any([self._is_scanned(name, text, t + blank) for t in each])
+                ]
+            )
+            if len(blocked) < len(best[1] if best else texts):
+                best = (text, blocked)
+        if best is None:
+            return None
+        others = [n for n in self._terminals if n not in texts]
+        return best[0], best[1].union(others)
+
+    # Texts that are scanned as a terminal, between blanks
+
+    def _core(self, name: str, blank: str) -> tuple[str, dict[str, list[str]]] | None:
+        """A blank that may stand anywhere, and for each terminal texts that may stand around it."""
+        if self._run(name, blank).matched != 1:
+            return None
+        found: dict[str, list[str]] = {}
+        for terminal, samples in self._samples.items():
+            if self._compete and terminal in self._ignored:
+                continue
+            texts = [
+                text
+                for text in samples
+                if self._is_scanned(terminal, text, blank)
+                and self._is_scanned(name, blank, text + blank)
+            ]
+            if texts:
+                found[terminal] = texts
+        return blank, found
+
+    def _has_all_widths(self, newline: str, blank: str, texts: Mapping[str, Sequence[str]]) -> bool:
+        """Whether a newline may end with any number of spaces."""
+        scanner = self._alone[newline]
+        line_break, space = map(self._machine.atoms.of, b"\n ")
+        follow = next(iter([t[0] for name, t in texts.items() if name != newline]), "") + blank
+        place = self._step(scanner, scanner.root(START), line_break)
+        seen: set[Place] = set()
+        while place is not None and place not in seen:
+            text = "\n" + " " * len(seen)
+            if not self._is_scanned(newline, text, follow):
+                return False
+            seen.add(place)
+            place = self._step(scanner, place, space)
+        return place is not None
+
+    def _step(self, scanner: Scanner, place: Place, atom: int) -> Place | None:
+        targets = [t for t, mask in scanner.at(place)[1].items() if mask & atom]
+        return targets[0] if targets else None
+
+    def _run(self, name: str, text: str) -> _Run:
+        machine = self._machine
+        threads = [(0, thread) for thread in self._begins[name]]  # where each has completed
+        left: tuple[int, ...] = ()
+        matched = 0
+        for at, codepoint in enumerate(text, 1):
+            atom = machine.atoms.of(ord(codepoint))
+            left = machine.remember(left, atom)
+            going: dict[Thread, int] = {}
+            steps = [
+                (before or at, after)
+                for before, thread in threads
+                for after in machine.step((thread,), atom, left)
+            ]
+            for place, thread in steps:
+                if not machine.completed(thread):
+                    going.setdefault(thread, 0)
+                elif thread.demands:
+                    going.setdefault(thread, place)
+                else:
+                    matched = place
+                    break
+            threads = [(place, thread) for thread, place in going.items()]
+            if not threads:
+                return _Run(matched, True)
+        return _Run(matched, False)
+
+    def _is_scanned(self, name: str, text: str, follow: str) -> bool:
+        """Whether a text is scanned as a terminal, whatever competes, if that follows."""
+        whole = text + follow
+        if self._run(name, whole) != _Run(len(text), True):
+            return False
+        if not self._compete:
+            return True
+        first = self._machine.atoms.of(ord(text[0]))
+        rivals = {
+            other: self._run(other, whole)
+            for other, mask in self._first.items()
+            if mask & first and other != name
+        }
+        exact = _Run(len(text), True)
+        stand_ins = [o for o, run in rivals.items() if run == exact and self._takes_over(name, o)]
+        latest = max([self._rank[o] for o in (name, *stand_ins)])
+        for other, run in rivals.items():
+            if run == _Run(0, True) or other in stand_ins:
+                continue
+            if run.matched == len(text) and self._takes_over(other, name):
+                return False
+            if self._rank[other] < latest:
+                return False
+        return True
+
+    def _takes_over(self, literal: str, pattern: str) -> bool:
+        """Whether a string stands for its text where a pattern has matched that."""
+        a, b = self._terminals[literal], self._terminals[pattern]
+        return (
+            a.pattern.type == "str"
+            and b.pattern.type == "re"
+            and a.priority == b.priority
+            and pattern not in self._ignored
+        )
+
+    # What may be pending after a terminal
+
+    def _pending(self, name: str) -> set[Spot]:
+        """Spots after it, what different terminals leave pending apart."""
+        scanners = [name]
+        if self._compete:
+            scanners += [
+                other
+                for other in self._terminals
+                if self._takes_over(name, other)
+                and any(
+                    [self._run(other, text).matched == len(text) for text in self._samples[name]]
+                )
+            ]
+        found: set[Spot] = set()
+        for scanned in scanners:
+            found |= self._pending_after(scanned)
+        return found
+
+    def _pending_after(self, name: str) -> set[Spot]:
+        known = self._known.get(name)
+        if known is None:
+            known = {end.spot for end in self._alone[name].ends(START) if end.spot.pending}
+            known = {s for s in known if not self._machine.forbids_all(s.pending, s.left)}
+            for other in self._terminals if self._compete else ():
+                if self._rank[other] < self._rank[name] and self._first[other] & self._first[name]:
+                    beside = self._beside(name, other)
+                    if beside is None and other in self._present:
+                        known = set()  # it never wins
+                        break
+                    known |= beside or set()
+            self._known[name] = known
+        return known
+
+    def _beside(self, name: str, other: str) -> set[Spot] | None:
+        """What a preferred terminal leaves pending where another ends; None if that never wins."""
+        machine = self._machine
+        mine, theirs = self._alone[name], self._alone[other]
+        found: set[Spot] = set()
+        wins = False
+        first = (mine.root(START), theirs.root(START))
+        seen: set[tuple[Place, Place | None]] = {first}
+        todo: list[tuple[Place, Place | None]] = [first]
+        while todo:
+            here, there = todo.pop()
+            ends, edges = mine.at(here)
+            if there is None:
+                wins = True
+                continue
+            threads, left, _ = there.state
+            if any([machine.completed(t) and not t.demands for t in threads]):
+                continue  # the other one has matched
+            if ends and threads:
+                wins = True
+                pending = machine.merge((Demand(True, frozenset(threads)),))
+                if not machine.forbids_all(pending, left):
+                    found.add(Spot(left, pending))
+            others = theirs.at(there)[1]
+            for target, mask in edges.items():
+                rest = mask
+                steps: list[tuple[Place, Place | None]] = []
+                for beside, shared in others.items():
+                    if mask & shared:
+                        rest &= ~shared
+                        steps.append((target, beside))
+                if rest:
+                    steps.append((target, None))
+                for step in steps:
+                    if step not in seen:
+                        seen.add(step)
+                        todo.append(step)
+        machine.spend(len(seen))
+        return found if wins else None
+
+    # What that makes of the terminals that come next
+
+    def _blocked(
+        self,
+        pending: set[Spot],
+        blank: str,
+        blanks: Sequence[str],
+        texts: Mapping[str, Sequence[str]],
+        bare: Mapping[str, tuple[str, frozenset[str]]],
+    ) -> frozenset[str]:
+        """What perhaps cannot be scanned at any of some spots, bare terminals with a text each."""
+        if any([all([self._settles(spot, b) for spot in pending]) for b in blanks]):
+            return frozenset()
+        found = {
+            name
+            for name, each in texts.items()
+            if not any(
+                [
+                    all([self._settles(spot, before + text + blank) for spot in pending])
+                    for text in each
+                    for before in ("", blank)
+                ]
+            )
+        }
+        found.update(
+            [
+                name
+                for name, (text, _) in bare.items()
+                if not any(
+                    [
+                        all([self._settles(spot, before + text) for spot in pending])
+                        for before in ("", blank)
+                    ]
+                )
+            ]
+        )
+        if not all([self._machine.holds_at_end(spot.pending) for spot in pending]):
+            found.add(END)
+        return frozenset(found)
+
+    def _settles(self, spot: Spot, text: str) -> bool:
+        """Whether nothing that is pending forbids a text, or goes on after it."""
+        machine = self._machine
+        left, pending = spot
+        for codepoint in text:
+            atom = machine.atoms.of(ord(codepoint))
+            left = machine.remember(left, atom)
+            after = machine.step_pending(pending, atom, left)
+            if after is None:
+                return False
+            if not after:
+                return True
+            pending = after
+        return False
+
+
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
