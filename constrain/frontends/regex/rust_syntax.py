@@ -115,6 +115,7 @@ class _RustReader(PatternReader):
                 )
             self.flags |= _FLAGS[letter]
         self._of_bytes = of_bytes
+        self._in_braces = False
         self._names: set[str] = set()
         self._literals: dict[tuple[int, int], RegexNode] = {}
 
@@ -159,6 +160,13 @@ class _RustReader(PatternReader):
                 else:
                     break
         return self.at < len(source)
+
+    def _take_more(self, allowed: str, most: int) -> str:
+        """Step over code points out of `allowed`, and blanks between and after them."""
+        taken = ""
+        while self._at_more() and len(taken) < most and self.peek() in allowed:
+            taken += self.take_while(allowed, most - len(taken))
+        return taken
 
     def _peek_more(self) -> str:
         """The code point after the next one, blanks left out."""
@@ -247,12 +255,8 @@ class _RustReader(PatternReader):
                 self._literal(point, start)
 
     def _is_byte(self, start: int) -> bool:
-        r"""Whether the escape from `start` on was \xHH, which is a byte without Unicode."""
-        return (
-            not self._unicode
-            and self.source[start : start + 2] == "\\x"
-            and ("{" not in self.source[start : self.at])
-        )
+        r"""Whether the escape read last was \xHH, which is a byte without Unicode."""
+        return not self._unicode and self.source.startswith("\\x", start) and not self._in_braces
 
     def _word_edge(self, start: int) -> str:
         r"""What follows `\b`: a kind in braces, or nothing. `\b{2}` is a boundary twice."""
@@ -323,35 +327,34 @@ class _RustReader(PatternReader):
 
     def _hex(self, width: int, start: int) -> int:
         """The number of an escape; `at` is after its letter."""
-        digits = ""
+        self._in_braces = False
         if not self._at_more():
             raise self._hex_error("the pattern ends in an escape", start, self.at)
-        if self.peek() == "{":
-            self.at += 1
-            while self._at_more() and self.peek() != "}":
-                digits += self._hex_digit(start)
+        if self.match("{"):
+            self._in_braces = True
+            digits = self._take_more(_HEX, len(self.source))
+            self._check_hex_digit("}")
             if not self.match("}"):
                 raise self._hex_error("a code point in braces without its }", start, self.at)
             if not digits:
                 raise self._hex_error("an escape without digits", start, self.at)
         else:
-            while len(digits) < width:
-                if not self._at_more():
-                    raise self._hex_error(
-                        f"an escape needs {width} digits, not {len(digits)}", start, self.at
-                    )
-                digits += self._hex_digit(start)
+            digits = self._take_more(_HEX, width)
+            if len(digits) < width:
+                self._check_hex_digit("")
+                raise self._hex_error(
+                    f"an escape needs {width} digits, not {len(digits)}", start, self.at
+                )
         value = int(digits[-9:], 16) if len(digits.lstrip("0")) <= 8 else 2**32
         if value > 0x10FFFF or 0xD800 <= value <= 0xDFFF:
             raise self._hex_error("no code point of a text has this number", start, self.at)
         return value
 
-    def _hex_digit(self, start: int) -> str:
+    def _check_hex_digit(self, end: str) -> None:
+        """Refuse what comes next, unless it is `end` or the end of the pattern."""
         this = self.peek()
-        if this not in _HEX:
+        if this and this != end:
             raise self._hex_error(f"{this!r} is no hexadecimal digit", self.at, self.at + 1)
-        self.at += 1
-        return this
 
     def _hex_error(self, reason: str, start: int, end: int) -> Exception:
         hint = "write \\xHH, \\uHHHH, \\UHHHHHHHH or \\x{H...}, at most 10FFFF and no surrogate"
@@ -587,10 +590,7 @@ class _RustReader(PatternReader):
         while self._at_more() and is_blank(self.peek()):
             self.at += 1
         first = self.at
-        digits = ""
-        while self._at_more() and self.peek() in _DIGITS:
-            digits += self.peek()
-            self.at += 1
+        digits = self._take_more(_DIGITS, len(self.source))
         end = self.at
         while self._at_more() and is_blank(self.peek()):
             self.at += 1

@@ -8,8 +8,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tests.frontends.regex.languages import texts
-
 ALPHABETS = [("ab", 5), ("aAé", 4), ("a\r\n", 4), ("a _é", 3), ("sſSß", 3), ("kK\u212a1", 3)]
 BYTES = [b"a\xc3\xa9\xff", b"\n\r\xe2\x84", b"kA\xc5\xbf"]
 QUANTIFIERS = ["*", "+", "?", "{2}", "{1,2}", "{0,3}", "{2,}", "*?", "+?", "??", "{1,2}?"]
@@ -104,37 +102,36 @@ def random_pattern(rng: random.Random, words: Words, letters: list[str]) -> str:
     return rng.choice(words.flags) + alternatives(3)
 
 
-def random_cases(dialect: str, seed: int, count: int) -> list[tuple[str, str, int]]:
-    """Patterns, each with the alphabet and the length of its texts."""
+def random_cases(
+    dialect: str, seed: int, count: int, *, longest: int = 50
+) -> list[tuple[str, str, int]]:
+    """Patterns up to a length, each with an alphabet and the length of its texts."""
     rng = random.Random(f"{dialect} {seed}")
-    cases = []
-    for _ in range(count):
-        alphabet, longest = rng.choice(ALPHABETS)
+    cases: list[tuple[str, str, int]] = []
+    while len(cases) < count:
+        alphabet, length = rng.choice(ALPHABETS)
         letters = [{"\n": r"\n", "\r": r"\r", " ": r"[ ]"}.get(c, c) for c in alphabet]
-        cases.append((random_pattern(rng, WORDS[dialect], letters), alphabet, longest))
+        pattern = random_pattern(rng, WORDS[dialect], letters)
+        if 2 < len(pattern) <= longest:
+            cases.append((pattern, alphabet, length))
     return cases
 
 
-def random_byte_cases(seed: int, count: int) -> list[tuple[str, bytes, int]]:
-    """Patterns of Rust over bytes, with the alphabet and the length of their texts."""
+def random_byte_cases(seed: int, count: int, *, longest: int = 80) -> list[tuple[str, bytes, int]]:
+    """Patterns of Rust over bytes, up to a length, with the alphabet and length of their texts.
+
+    Without boundaries of Unicode words: next to bytes that are no text, Rust takes the letter
+    before such a byte for the one at its left.
+    """
     rng = random.Random(f"bytes {seed}")
-    cases = []
-    for _ in range(count):
+    cases: list[tuple[str, bytes, int]] = []
+    while len(cases) < count:
         alphabet = rng.choice(BYTES)
         escapes = [rf"(?-u:\x{b:02x})" for b in alphabet]
-        letters = [*escapes, "(?-u:.)", r"(?-u:[^a])", r"(?-u:\W)", "é", "ſ", "a"]
-        cases.append((_plain_classes(rng, letters), alphabet, 4))
-    return cases
-
-
-def _plain_classes(rng: random.Random, letters: list[str]) -> str:
-    """A pattern whose letters may be groups, so that none gets into a class."""
-    pattern = "["
-    while "[" in pattern.replace("[[:lower:]]", "").replace("[^a]", ""):
+        letters = [*escapes, "(?-u:.)", r"(?-u:[^a])", r"(?-u:\W)", r"(?-u:\b)", "é", "ſ", "a"]
         pattern = random_pattern(rng, RUST, letters)
-    return pattern
-
-
-def texts_of(alphabet: str, longest: int) -> list[str]:
-    """The texts of a case."""
-    return texts(alphabet, longest)
+        bare = pattern.replace("[[:lower:]]", "").replace("[^a]", "").replace(r"(?-u:\b)", "")
+        edges = (r"\b", r"\B", r"\<", r"\>", "[")
+        if 2 < len(pattern) <= longest and not any(e in bare for e in edges):
+            cases.append((pattern, alphabet, 4))
+    return cases
