@@ -19,7 +19,11 @@ from tests.frontends.lark.agreement import MODES, lark_accepts
 from tests.frontends.lark.test_random_grammars import random_grammar
 
 ALPHABET = b"abc x\n"
-MANY_STATES = 20_000
+MANY_STATES = 1_500
+
+
+class Undecided(Exception):
+    """A search has become too large."""
 
 
 def completion(store: TermStore, state: int) -> bytes | None:
@@ -32,7 +36,8 @@ def completion(store: TermStore, state: int) -> bytes | None:
             after = store.advance(here, bytes([byte]))
             if after != DEAD and after not in texts:
                 texts[after] = texts[here] + bytes([byte])
-        assert len(texts) < MANY_STATES, "no end is near"
+        if len(texts) > MANY_STATES:
+            raise Undecided
     return None
 
 
@@ -49,12 +54,17 @@ def assert_no_dead_ends(grammar: Grammar, theirs: lark.Lark, length: int) -> int
     store = TermStore()
     layer = {store.intern(grammar.term): b""}
     known: dict[int, bytes | None] = {}
-    alive = 0
+    alive = undecided = 0
     for _ in range(length + 1):
         after = {}
         for state, prefix in layer.items():
             if state not in known:
-                known[state] = completion(store, state)
+                try:
+                    known[state] = completion(store, state)
+                except Undecided:
+                    undecided += 1
+                    known[state] = b""
+                    continue
                 rest = known[state]
                 assert rest is not None, ("a dead end", prefix)
                 assert lark_accepts(theirs, (prefix + rest).decode()) in (True, None), prefix + rest
@@ -64,6 +74,7 @@ def assert_no_dead_ends(grammar: Grammar, theirs: lark.Lark, length: int) -> int
                 if target != DEAD:
                     after.setdefault(target, prefix + bytes([byte]))
         layer = after
+    assert undecided < 20, "too many prefixes whose sentences are long"
     return alive
 
 
