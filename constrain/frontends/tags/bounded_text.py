@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.store import TermStore
 from constrain.algebra.terms import (
     ALL,
     ANY_BYTE,
@@ -31,9 +30,7 @@ from constrain.algebra.terms import (
     special_token,
 )
 from constrain.algebra.utf8 import UTF8
-from constrain.errors import UnsatisfiableError
 from constrain.frontends.tags.markers import marker, special_parts
-from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["bounded_text"]
 
@@ -42,24 +39,16 @@ def bounded_text(
     most: int,
     ends: Sequence[str] | None,
     excludes: Sequence[str] = (),
-    *,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """At most so many code points, then the first of its ends.
 
     Args:
         most: How many.
         ends: Texts; with the empty one, it may end anywhere. None if it just ends.
-        excludes: Texts that may not appear before the end.
-        limits: Budgets.
-
-    Raises:
-        UnsatisfiableError: No end can appear: each has something excluded in it.
+        excludes: Texts that may not appear before the end begins.
     """
-    text = repeat(UTF8.spell(CodepointSet.ANY), 0, most)
-    watched = [literal(t.encode()) for t in dict.fromkeys([*(ends or ()), *excludes]) if t]
-    before_any = complement(cat(ALL, alt(watched), ALL))
-    until_one = complement(cat(ALL, alt(watched), plus(ANY_BYTE)))
+    text = _both(repeat(UTF8.spell(CodepointSet.ANY), 0, most), _free_of(excludes, EPS))
+    before_any, until_one = _free_of(ends or (), EPS), _free_of(ends or (), plus(ANY_BYTE))
     parts: list[Term] = []
     if ends is None or "" in ends:
         parts.append(_both(text, before_any))
@@ -68,14 +57,14 @@ def bounded_text(
         for first, stop in special_parts(end):
             lead = _both(cat(text, literal(end[:first].encode())), before_any)
             parts.append(cat(lead, special_token(end[first:stop]), marker(end, stop)))
-    store = TermStore(limits)
-    plain = alt([part for part in parts if part.regular])
-    if store.is_empty(store.intern(plain)):
-        raise UnsatisfiableError(
-            "free text can never end: what is excluded comes before each of its ends"
-        )
     return alt(parts)
 
 
+def _free_of(texts: Sequence[str], more: Term) -> Term:
+    """Texts in which none of some others is followed by `more`."""
+    listed = [literal(text.encode()) for text in dict.fromkeys(texts) if text]
+    return complement(cat(ALL, alt(listed), more, ALL))
+
+
 def _both(text: Term, allowed: Term) -> Term:
-    return text if allowed is ALL or text is EPS else intersect((text, allowed))
+    return text if allowed is ALL else intersect((text, allowed))

@@ -337,8 +337,7 @@ def _any_text(fields: Fields, end: End | None, options: Options) -> Lowering:
     if most_tokens is None:
         assert most_chars is not None
         ends = None if end is None or end.token is not None else end.texts
-        with placed(fields.pointer):
-            text = bounded_text(most_chars, ends, excludes, limits=options.limits)
+        text = bounded_text(most_chars, ends, excludes)
         return text if ends is not None else _before(text, end)
     if most_chars is not None or excludes or (end is not None and end.token is None):
         raise UnsupportedFeatureError(

@@ -5,6 +5,9 @@ as a special token (see `markers`). The earliest end of a trigger wins; where se
 what follows may follow any of them. So from the start to the first end the text is free, and after
 it, it is what follows that trigger.
 
+A text that is excluded is no part of the free text. It may only begin before a trigger and end in
+it: once it is there, the trigger that was begun has to be completed.
+
 How: the triggers are one tree of bytes, where a special token is an edge that skips over its own
 name. A state is the set of the nodes that the last bytes have reached; there is a rule for each,
 made when a text gets there. Without special tokens that is the automaton of Aho and Corasick.
@@ -20,7 +23,7 @@ made when a text gets there. Without special tokens that is the automaton of Aho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from constrain.algebra.terms import (
     ANY_BYTE,
@@ -49,8 +52,16 @@ ANY_TEXT: Final = star(alt((ANY_BYTE, special_token(others=True))))
 
 _LONGEST: Final = 1_000
 _ALL_BYTES: Final = (1 << 256) - 1
-_State = frozenset[int]
-_START: Final[_State] = frozenset()
+
+
+class _State(NamedTuple):
+    """The nodes that the last bytes have reached, and whether a trigger may still begin."""
+
+    nodes: frozenset[int]
+    free: bool = True
+
+
+_START: Final = _State(frozenset())
 
 
 def free_text(
@@ -68,8 +79,7 @@ def free_text(
         triggers: What to wait for. The function may use its argument, the free text from its start,
             to come back to it.
         may_end: The text may also end before any trigger.
-        excludes: Texts that may not appear before a trigger. Where one ends together with a
-            trigger, the trigger wins.
+        excludes: Texts that may not appear before a trigger begins.
         stops: Names of special tokens that are no part of free text.
         name: Of the rules.
         limits: `max_source_nodes` bounds the tree.
@@ -77,8 +87,8 @@ def free_text(
     Raises:
         UnsupportedFeatureError: A trigger is longer than 1,000 bytes.
         LimitExceededError: The tree is larger than the limits allow.
-        UnsatisfiableError: It may not end, and no trigger can ever appear: each holds another
-            earlier, or what is excluded.
+        UnsatisfiableError: It may not end, and no trigger after which it may can ever appear: each
+            holds another one that ends earlier.
 
     Cost: O(total length of the triggers); a state then costs as much as bytes go on from there.
     """
@@ -89,8 +99,8 @@ def free_text(
         made.add(text, None, limits)
     if not may_end and not made.can_trigger():
         raise UnsatisfiableError(
-            f"{name} can never end: none of its triggers can appear",
-            hint="a trigger that holds another trigger, or what is excluded, is never complete",
+            f"{name} can never end: nothing that ends it can appear",
+            hint="a text that holds a trigger or another end of it is never complete",
         )
     return made.rule(_START)
 
@@ -163,6 +173,7 @@ class _FreeText:
         self._specials: dict[int, dict[str, int]] = {}
         self._ends: dict[int, list[int]] = {}  # numbers of the triggers complete at a node
         self._excluded: set[int] = set()
+        self._on_triggers: set[int] = set()
         self._follows: dict[int, Term] = {}
 
     def add(self, text: str, number: int | None, limits: Limits) -> None:
@@ -187,68 +198,79 @@ class _FreeText:
             self._excluded.add(path[-1])
         else:
             self._ends.setdefault(path[-1], []).append(number)
+            self._on_triggers.update(path)
         bounds = _byte_offsets(text)
         for first, stop in special_parts(text):
             special = text[first:stop]
             self._specials.setdefault(path[bounds[first]], {})[special] = path[bounds[stop]]
 
     def can_trigger(self) -> bool:
-        """Whether some trigger, written as bytes, is the first to end, and something follows."""
-        for number, (text, _) in enumerate(self.triggers):
-            if self._follow(number) is EMPTY:
+        """Whether some trigger, written as bytes, is the first to end and leads to an end."""
+        for text, follow in self.triggers:
+            if follow(EMPTY) is EMPTY:  # only free text follows again, if anything
                 continue
             state, data = _START, text.encode()
             for i, b in enumerate(data):
                 state = self._step(state, b)
-                if not state.isdisjoint(self._ends):
+                if not state.nodes.isdisjoint(self._ends):
                     if i == len(data) - 1:
                         return True
                     break
-                if not state.isdisjoint(self._excluded):
-                    break
         return False
 
+    def _from(self, state: _State) -> Iterable[int]:
+        """The nodes that a step may be taken from."""
+        return (0, *state.nodes) if state.free else state.nodes
+
     def _step(self, state: _State, b: int) -> _State:
-        return frozenset([n for m in (0, *state) if (n := self._bytes[m].get(b)) is not None])
+        edges = [self._bytes[m].get(b) for m in self._from(state)]
+        return self._arrived(state, [n for n in edges if n is not None])
 
     def _jump(self, state: _State, special: str) -> _State:
-        edges = [self._specials.get(m, {}).get(special) for m in (0, *state)]
-        return frozenset([n for n in edges if n is not None])
+        edges = [self._specials.get(m, {}).get(special) for m in self._from(state)]
+        return self._arrived(state, [n for n in edges if n is not None])
+
+    def _arrived(self, state: _State, nodes: list[int]) -> _State:
+        """The state after a step to some nodes."""
+        free = state.free and self._excluded.isdisjoint(nodes)
+        return _State(frozenset(nodes if free else self._on_triggers.intersection(nodes)), free)
 
     def rule(self, state: _State) -> Rule:
         """What may come in a state."""
         found = self._rules.get(state)
         if found is None:
-            made = Rule(self._name, lambda: self._body(state), nullable=self._may_end)
+            may_end = self._may_end and state.free
+            made = Rule(self._name, lambda: self._body(state), nullable=may_end)
             found = self._rules.setdefault(state, made)
         return found
 
     def _body(self, state: _State) -> Term:
         rest = _ALL_BYTES
         by_target: dict[_State, int] = {}
-        for b in sorted({b for m in (0, *state) for b in self._bytes[m]}):
+        for b in sorted({b for m in self._from(state) for b in self._bytes[m]}):
             target = self._step(state, b)
             by_target[target] = by_target.get(target, 0) | 1 << b
             rest &= ~(1 << b)
-        by_target[_START] = by_target.get(_START, 0) | rest
+        if state.free:
+            by_target[_START] = by_target.get(_START, 0) | rest
         parts = [cat(ByteClass(m), self._reach(target)) for target, m in by_target.items()]
         by_name: dict[_State, list[str]] = {}
-        for special in sorted({s for m in (0, *state) for s in self._specials.get(m, ())}):
+        for special in sorted({s for m in self._from(state) for s in self._specials.get(m, ())}):
             if special not in self._stops:
                 by_name.setdefault(self._jump(state, special), []).append(special)
         parts += [cat(special_token(*s), self._reach(target)) for target, s in by_name.items()]
-        elsewhere = self._stops.union(*by_name.values())
-        parts.append(cat(special_token(*sorted(elsewhere), others=True), self._reach(_START)))
-        return alt([EPS, *parts] if self._may_end else parts)
+        if state.free:
+            elsewhere = self._stops.union(*by_name.values())
+            other = special_token(*sorted(elsewhere), others=True)
+            parts.append(cat(other, self._reach(_START)))
+        return alt([EPS, *parts] if self._may_end and state.free else parts)
 
     def _reach(self, state: _State) -> Term:
         """What may come when a step has led to a state."""
-        ended = sorted({i for node in state for i in self._ends.get(node, ())})
+        ended = sorted({i for node in state.nodes for i in self._ends.get(node, ())})
         if ended:
             return alt([self._follow(i) for i in ended])
-        if not state.isdisjoint(self._excluded):
-            return EMPTY
-        return self.rule(state)
+        return self.rule(state) if state.free or state.nodes else EMPTY
 
     def _follow(self, i: int) -> Term:
         found = self._follows.get(i)

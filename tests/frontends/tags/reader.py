@@ -245,7 +245,7 @@ class Reader:
             stop: A special token that is no part of it.
         """
         found = {at} if may_end else set()
-        was_open = self.open
+        was_open, begun = self.open, self.size + 1  # what is watched begins before that
         for place in range(at, self.size):
             if self.symbols[place] == stop:
                 self.open = was_open
@@ -254,24 +254,31 @@ class Reader:
             ended = [
                 (follow, length)
                 for text, need, follow in watched
-                for length in self.lengths(text, need, at, here)
+                for length in self.lengths(text, need, at, here, begun)
             ]
             if ended:
                 self.open = was_open
                 for follow, length in ended:
                     found |= follow(here, length)
                 return found
-            if any([self.lengths(text, len(text), at, here) for text in excludes]):
-                self.open = was_open
-                return found
+            excluded = [self.lengths(text, len(text), at, here, here) for text in excludes]
+            if begun > self.size and any(excluded):
+                begun, may_end = here, False
             if may_end:
                 found.add(here)
-        self.open = True
+        if begun <= self.size:
+            self.open = was_open
+            for text, need, _ in watched:
+                for start in range(at, begun):
+                    self.spell(text, start, need=need)
+        else:
+            self.open = True
         return found
 
-    def lengths(self, text, need, at, here):
-        """How much of a text stands right before a place, none of it before `at`."""
-        return {k for start in range(at, here) for k in self.ends_of(text, need, start)[here]}
+    def lengths(self, text, need, at, here, begun):
+        """How much of a text stands right before a place, if it begins in `at` to `begun`."""
+        starts = range(at, min(here, begun))
+        return {k for start in starts for k in self.ends_of(text, need, start)[here]}
 
     def ends_of(self, text, need, start):
         """For each place, how much of a text may stand before it from another place on."""

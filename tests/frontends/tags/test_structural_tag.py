@@ -67,7 +67,7 @@ FORMATS = {
     ),
     "any_text of few, without, in a tag": (
         tag("<", ANY | {"max_chars": 3, "excludes": ["aa"]}, "ab"),
-        "<(?!.*aa)((?!ab).){0,3}ab",
+        "<(?!.*aa.*ab$)((?!ab).){0,3}ab",
     ),
     "sequence": (sequence(const("a"), regex("b*"), const("<")), "ab*<"),
     "sequence of free text": (sequence(ANY, const("ab"), ANY), ".*ab.*"),
@@ -83,6 +83,14 @@ FORMATS = {
     "repeat without bound": ({"type": "repeat", "min": 2, "max": -1, "content": const("a")}, "aa+"),
     "tag": (CALL, "<ab*a"),
     "tag of free text": (tag("<", ANY, "ab"), "<((?!ab).)*ab"),
+    "tag of free text without what its end begins with": (
+        tag("<", ANY | {"excludes": ["a"]}, "ab"),
+        "<[b<]*ab",
+    ),
+    "tag of free text without what reaches into its end": (
+        tag("<", ANY | {"excludes": ["ba"]}, "ab"),
+        "<(?!.*ba.*ab$)((?!ab).)*ab",
+    ),
     "tag with two ends": (tag("<", ANY, ["ab", "b<"]), "<((?!ab|b<).)*(ab|b<)"),
     "tag with one end in another": (tag("<", ANY, ["ab", "b"]), "<[^b]*b"),
     "tag with no end": (tag("<", ANY, ""), "<.*"),
@@ -332,6 +340,7 @@ def test_reasoning_by_itself():
 
 
 T = "triggered_tags"
+NEVER_ENDS = TRIGGERED | {"tags": [tag("<", const("b"), "")]}
 UNSATISFIABLE = constrain.UnsatisfiableError
 
 
@@ -363,7 +372,6 @@ UNSATISFIABLE = constrain.UnsatisfiableError
         (ANY | {"max_tokens": 4, "max_chars": 4}, UnsupportedFeatureError, "#/max_tokens"),
         (ANY | {"max_tokens": 4, "excludes": ["a"]}, UnsupportedFeatureError, "#/max_tokens"),
         (tag("a", ANY | {"max_tokens": 4}, "b"), UnsupportedFeatureError, "#/content/max_tokens"),
-        (tag("a", ANY | {"max_chars": 4, "excludes": ["b"]}, "bb"), UNSATISFIABLE, "#/content"),
         ({"type": "any_tokens", "max_tokens": -1}, GrammarError, "#/max_tokens"),
         (ANY | {"stop": 4}, UnsupportedFeatureError, "'stop'"),
         (const(None), GrammarError, "needs a field 'value', a string"),
@@ -442,6 +450,7 @@ UNSATISFIABLE = constrain.UnsatisfiableError
             GrammarError,
             "'a' is no trigger",
         ),
+        (sequence(tag("", NEVER_ENDS, "a<")), UNSATISFIABLE, "#/elements/0/content"),
         ({"type": "dispatch", "rules": []}, GrammarError, "at least one rule"),
         ({"type": "dispatch", "rules": [["a"]]}, GrammarError, "#/rules/0"),
         ({"type": "dispatch", "rules": [["", ANY]]}, GrammarError, "#/rules/0/0"),
@@ -461,7 +470,6 @@ UNSATISFIABLE = constrain.UnsatisfiableError
             GrammarError,
             "#/structures/0/schema",
         ),
-        (tag("", ANY | {"excludes": ["a"]}, "ab"), constrain.UnsatisfiableError, "#/content"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(value, kind, match):
