@@ -450,7 +450,7 @@ UNSATISFIABLE = constrain.UnsatisfiableError
             GrammarError,
             "'a' is no trigger",
         ),
-        (sequence(tag("", NEVER_ENDS, "a<")), UNSATISFIABLE, "#/elements/0/content"),
+        (sequence(tag("", NEVER_ENDS, "<a")), UNSATISFIABLE, "#/elements/0/content"),
         ({"type": "dispatch", "rules": []}, GrammarError, "at least one rule"),
         ({"type": "dispatch", "rules": [["a"]]}, GrammarError, "#/rules/0"),
         ({"type": "dispatch", "rules": [["", ANY]]}, GrammarError, "#/rules/0/0"),
