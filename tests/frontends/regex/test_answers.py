@@ -54,7 +54,7 @@ def test_rust():
             assert not isinstance(parse(pattern, "rust"), OfBytes), pattern
             language = Language(from_regex(pattern, "rust"))
             assert verdicts(language, utf8_texts(alphabet, longest)) == answer, pattern
-    assert min(kept.values()) > 10
+    assert min(kept.values()) > 0
     assert kept["compared"] > 300
 
 
