@@ -38,12 +38,14 @@ from constrain.frontends.llguidance.contest import (
     State,
     without_first_bytes,
 )
+from constrain.frontends.llguidance.follow import Follow
 from constrain.frontends.llguidance.spacious import is_spacious
 from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of, name_of
 from constrain.limits import Limits
 
 __all__ = ["Boundaries", "Ignored"]
 
+_PLACES: Final = 2_000
 _SEARCHED: Final = 3_000
 _SEARCHED_AT_FIRST: Final = 100
 _ALL_SEARCHED: Final = 20_000
@@ -97,6 +99,15 @@ class _Boundary:
 
 
 @dataclass(frozen=True, slots=True)
+class _Target:
+    """Where some symbols lead; `ignores` if it is what they ignore."""
+
+    key: _Key
+    symbols: tuple[str, ...]
+    ignores: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Reading:
     """In the middle of a lexeme, at a state of the contest at some stacks; None: between two."""
 
@@ -110,6 +121,7 @@ class Boundaries:
 
     Args:
         parser: What takes the winners.
+        follow: What may come after what.
         lexemes: By symbol; several where they hide different ends.
         others: Terms of the terminals that take part in no contest, by symbol.
         ignored: By class.
@@ -119,12 +131,14 @@ class Boundaries:
     def __init__(
         self,
         parser: Parser,
+        follow: Follow,
         lexemes: Mapping[str, list[Lexeme]],
         others: Mapping[str, Term],
         ignored: Mapping[str, Ignored],
         limits: Limits,
     ) -> None:
         self._parser = parser
+        self._follow = follow
         self._lexemes = lexemes
         self._others = others
         self._ignored = ignored
@@ -138,7 +152,8 @@ class Boundaries:
             if not isinstance(term, Token)
         }
         self._places: dict[_Stacks, Place] = {}
-        self._standing: dict[tuple[_Stacks, str], tuple[list[Contest], int]] = {}
+        self._grouped: dict[tuple[int, ...], list[Contest]] = {}
+        self._after: dict[str, int] = {}
         self._safe: bool | None = None  # not known yet
         self._searched = 0
         self._alive_at: dict[tuple[_Stacks, str], set[int]] = {}
@@ -155,42 +170,26 @@ class Boundaries:
     def _place(self, stacks: _Stacks) -> Place:
         found = self._places.get(stacks)
         if found is None:
-            if len(self._places) > _SEARCHED:
+            if len(self._places) >= _PLACES:
                 self._places.clear()
             found = self._places[stacks] = self._parser.place(stacks)
         return found
 
     def _contests(self, key: _Key) -> list[Contest]:
         """The lexemes that compete at a boundary; no two contests begin with the same byte."""
-        return self._stand(key)[0]
-
-    def _first(self, key: _Key) -> int:
-        """The bytes that may come at a boundary, if none is blocked."""
-        return self._stand(key)[1]
-
-    def _stand(self, key: _Key) -> tuple[list[Contest], int]:
-        """Both of these."""
-        name = (key.stacks, key.ignored)
-        found = self._standing.get(name)
-        if found is None:
-            if len(self._standing) > _SEARCHED:
-                self._standing.clear()
-            contests = self._make_contests(key)
-            first = 0
-            for contest in contests:
-                first |= contest.first
-            for symbol in self._place(key.stacks).symbols:
-                first |= self._firsts.get(symbol, 0)
-            found = self._standing[name] = (contests, first)
-        return found
-
-    def _make_contests(self, key: _Key) -> list[Contest]:
         place = self._place(key.stacks)
         lexemes = [lexeme for s in place.symbols for lexeme in self._lexemes.get(s, ())]
         for name, ignored in self._ignored.items():
             here = name in place.inside or (ignored.at_start and name in place.begins)
             if here and ignored.lexeme is not None and key.ignored != name:
                 lexemes.append(ignored.lexeme)
+        together = tuple(sorted(map(id, lexemes)))
+        found = self._grouped.get(together)
+        if found is None:
+            found = self._grouped[together] = self._group(lexemes)
+        return found
+
+    def _group(self, lexemes: list[Lexeme]) -> list[Contest]:
         groups: list[tuple[int, list[Lexeme]]] = []
         for lexeme in lexemes:
             first = self._rows.first_bytes(self._rows.intern(lexeme.term))
@@ -202,6 +201,21 @@ class Boundaries:
             groups.append((first, together))
         return [self._contest(group) for _, group in groups]
 
+    def _first_after(self, symbol: str) -> int:
+        """The bytes that may come after a terminal, maybe more."""
+        found = self._after.get(symbol)
+        if found is None:
+            found = 0
+            for other in self._follow.after(symbol):
+                found |= self._firsts.get(other, 0)
+                for lexeme in self._lexemes.get(other, ()):
+                    found |= self._rows.first_bytes(self._rows.intern(lexeme.term))
+            for ignored in self._ignored.values():
+                if ignored.lexeme is not None:
+                    found |= self._rows.first_bytes(self._rows.intern(ignored.lexeme.term))
+            self._after[symbol] = found
+        return found
+
     def _contest(self, lexemes: list[Lexeme]) -> Contest:
         name = tuple(sorted(map(id, lexemes)))
         found = self._shared.get(name)
@@ -209,12 +223,14 @@ class Boundaries:
             found = self._shared[name] = Contest(self._rows, lexemes)
         return found
 
-    def _boundary(self, key: _Key, name: str) -> _Boundary:
+    def _boundary(self, key: _Key, name: str, *, may_end: bool = True) -> _Boundary:
+        """The boundary of a key; `may_end` is False if a text never ends there."""
         found = self._made.get(key)
         if found is None:
             # The rule refers to its boundary, which so lives as long as it does.
             found = self._made[key] = _Boundary(key)
-            found.rule = Rule(name, partial(self._body, found), nullable=self._may_end(key))
+            nullable = may_end and self._may_end(key)
+            found.rule = Rule(name, partial(self._body, found), nullable=nullable)
         return found
 
     def _may_end(self, key: _Key) -> bool:
@@ -226,8 +242,9 @@ class Boundaries:
             end = reading.contest.nodes[reading.state].end
             if end is None:
                 return False
-            targets = self._targets(reading.contest, end, reading.key)
-            return any([self._may_end(to) for to, _ in targets])
+            return any(
+                [self._may_end(t.key) for t in self._targets(reading.contest, end, reading.key)]
+            )
         return self._place(key.stacks).accepts
 
     # Bodies
@@ -255,16 +272,16 @@ class Boundaries:
             if simple is not None:
                 words = contest.whole(0, key.blocked)
                 if words is not EMPTY:
-                    yield words, self._boundary(simple[0], f"after {simple[1]}")
+                    yield words, self._enter(simple)
                 continue
-            groups: dict[_Key, tuple[list[End], str]] = {}
+            groups: dict[_Key, tuple[_Target, list[End]]] = {}
             for end in contest.ends():
-                for target, name in self._targets(contest, end, key):
-                    groups.setdefault(target, ([], name))[0].append(end)
-            for target, (ends, name) in groups.items():
+                for target in self._targets(contest, end, key):
+                    groups.setdefault(target.key, (target, []))[1].append(end)
+            for target, ends in groups.values():
                 words = contest.words(frozenset(ends), key.blocked)
                 if words is not EMPTY:
-                    yield words, self._boundary(target, f"after {name}")
+                    yield words, self._enter(target)
         place = self._place(key.stacks)
         for symbol in place.symbols:
             if symbol in self._others:
@@ -273,18 +290,17 @@ class Boundaries:
                 if first:
                     term = without_first_bytes(term, first, key.blocked)
                 if term is not EMPTY:
-                    name = name_of(symbol)
-                    yield term, self._boundary(_Key(place.after(symbol)), f"after {name}")
+                    yield term, self._enter(_Target(_Key(place.after(symbol)), (symbol,)))
 
-    def _simple(self, contest: Contest, key: _Key) -> tuple[_Key, str] | None:
+    def _simple(self, contest: Contest, key: _Key) -> _Target | None:
         """Where the only lexeme of a contest leads, if it never matters where it ends.
 
         Then its states need not be looked at, which may be very many.
         """
         if len(contest.lexemes) > 1 or contest.lexemes[0].lazy or contest.is_literal:
             return None
-        ((target, name),) = self._targets(contest, End(frozenset((0,)), 0), key)
-        return None if contest.alphabet & self._first(target) else (target, name)
+        (target,) = self._targets(contest, End(frozenset((0,)), contest.alphabet), key)
+        return None if target.key.blocked else target
 
     def _edges_of_read(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:
         """From the middle of a lexeme."""
@@ -294,44 +310,50 @@ class Boundaries:
         if contest is None or state is None:
             yield EPS, self._boundary(reading.key, "after stop")
             return
-        groups: dict[_Key, list[End]] = {}
+        groups: dict[_Key, tuple[_Target, list[End]]] = {}
         for end in contest.ends():
-            for target, _ in self._targets(contest, end, reading.key):
-                groups.setdefault(target, []).append(end)
+            for target in self._targets(contest, end, reading.key):
+                groups.setdefault(target.key, (target, []))[1].append(end)
         here = contest.nodes[state].end
-        for target, ends in groups.items():
+        for target, ends in groups.values():
             words = contest.words_from(state, ends)
             if here in ends:
                 words = alt((words, EPS))
             if words is not EMPTY:
-                yield words, self._boundary(target, "after stop")
+                yield words, self._enter(target)
 
-    def _targets(self, contest: Contest, end: End, key: _Key) -> list[tuple[_Key, str]]:
-        """Where an end leads, each with a name for it."""
+    def _enter(self, target: _Target) -> _Boundary:
+        """The boundary of a target."""
+        name = "what is ignored" if target.ignores else name_of(target.symbols[0])
+        may_end = target.ignores or not self._follow.last.isdisjoint(target.symbols)
+        return self._boundary(target.key, f"after {name}", may_end=may_end)
+
+    def _targets(self, contest: Contest, end: End, key: _Key) -> list[_Target]:
+        """Where an end leads."""
         place = self._place(key.stacks)
         plain: set[Stack] = set()
         hidden: dict[bytes, set[Stack]] = {}
-        ignored = ""
-        names: list[str] = []
+        symbols: list[str] = []
+        first = 0
         for n in sorted(end.winners):
             lexeme = contest.lexemes[n]
             after = place.after(lexeme.symbol)
             if not after:  # what is ignored wins alone
-                ignored, names = class_of(lexeme.symbol), ["what is ignored"]
-                plain, hidden = set(key.stacks), {}
-                break
-            names.append(name_of(lexeme.symbol))
+                kind = class_of(lexeme.symbol)
+                ignored = kind if self._ignored[kind].once else ""
+                return [
+                    _Target(_Key(key.stacks, end.live, ignored=ignored), (lexeme.symbol,), True)
+                ]
+            symbols.append(lexeme.symbol)
+            first |= self._first_after(lexeme.symbol) if end.live else 0
             (hidden.setdefault(lexeme.hidden, set()) if lexeme.hidden else plain).update(after)
         found: list[_Key] = []
         if plain:
-            once = ignored and self._ignored[ignored].once
-            target = _Key(frozenset(plain), ignored=ignored if once else "")
-            blocked = end.live & self._first(target) if end.live else 0
-            found.append(_Key(target.stacks, blocked, ignored=target.ignored))
+            found.append(_Key(frozenset(plain), end.live & first))
         for text, stacks in hidden.items():
             again = _Key(frozenset(stacks), read=text)
             found.append(again if self._read(again) is not None else _Key(again.stacks))
-        return [(target, names[0]) for target in found]
+        return [_Target(target, tuple(symbols)) for target in found]
 
     def _read(self, key: _Key) -> _Reading | None:
         """Where a text stands that begins with `key.read`; None if others may come instead."""

@@ -7,6 +7,7 @@ from constrain.errors import UnsatisfiableError
 from constrain.frontends.lark.automaton import ROOT, Production, reduced
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.llguidance.boundaries import Boundaries
+from constrain.frontends.llguidance.follow import Follow
 from constrain.frontends.llguidance.productions import Made
 from constrain.frontends.llguidance.stacks import Parser, name_of
 from constrain.limits import Limits
@@ -32,7 +33,8 @@ def lower(made: Made, start: str, limits: Limits) -> Term:
     normal, nullable = without_empty_and_cycles(kept, ROOT)
     useful, _ = reduced(normal, able)
     parser = Parser(useful, nullable, frozenset(able), limits)
-    rule = Boundaries(parser, made.lexemes, made.others, made.ignored, limits).start()
+    follow = Follow(useful)
+    rule = Boundaries(parser, follow, made.lexemes, made.others, made.ignored, limits).start()
     if rule is None:
         raise UnsatisfiableError(
             f"no text is a {_shown(start)}: lexemes go on as long as they can, and none ever ends "
