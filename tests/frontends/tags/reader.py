@@ -202,10 +202,8 @@ class Reader:
 
         def look(place):
             if place not in seen:
-                seen[place] = set()
-                seen[place] |= self.watch(
-                    place, watched + closing, value.get("excludes", ()), may_end
-                )
+                excludes = value.get("excludes", ())
+                seen[place] = self.watch(place, watched + closing, excludes, may_end)
             return seen[place]
 
         if not first:
@@ -228,9 +226,14 @@ class Reader:
         watched = [(text, len(text), follow(content)) for text, content in value["rules"]]
         closing = [] if ends is None else [(t, len(t), self.stay) for t in ends if t]
 
+        may_end = ends is None or "" in ends
+        seen = {}
+
         def look(place):
-            may_end = ends is None or "" in ends
-            return self.watch(place, watched + closing, value.get("excludes", ()), may_end)
+            if place not in seen:
+                excludes = value.get("excludes", ())
+                seen[place] = self.watch(place, watched + closing, excludes, may_end)
+            return seen[place]
 
         return look(at)
 

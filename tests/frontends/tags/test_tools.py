@@ -10,6 +10,7 @@ import re
 import time
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -63,6 +64,23 @@ def test_every_format_has_an_example_and_a_source():
     assert set(WRITE) == set(READ) == set(TOOL_FORMATS)
     assert MANY == sorted(n for n, how in TOOL_FORMATS.items() if how.between is not None)
     assert all(how.source for how in TOOL_FORMATS.values())
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "tool-calls.md"
+
+
+def test_the_page_shows_a_call_in_every_format():
+    rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.M)
+    rows = [(name, cell) for name, cell in rows if name in TOOL_FORMATS]
+    assert [name for name, _ in rows] == list(TOOL_FORMATS)
+    shown = 0
+    for name, cell in rows:
+        if re.fullmatch("(`[^`]*`|↵)+", cell):
+            text = re.sub("`([^`]*)`", r"\1", cell).replace("↵", "\n").replace("\\|", "|")
+            grammar = Grammar.from_tools([WEATHER], "required", format=name)
+            assert grammar.accepts(text.encode()), text
+            shown += 1
+    assert shown == len(TOOL_FORMATS) - 3
 
 
 @pytest.mark.parametrize("name", TOOL_FORMATS)
