@@ -48,6 +48,8 @@ __all__ = ["lower"]
 
 _SMALL = 64
 """Nodes of a symbol, all that it uses included, up to which it takes the place of its name."""
+_FEW = 8
+"""Names of a cycle that a message has."""
 _MANY_SYMBOLS = 32
 """Cycles of more symbols are not solved by elimination."""
 
@@ -248,24 +250,33 @@ class _Lowering:
         return repeat(self._proper[successors[0]], 0, node.hi)
 
 
+def _short(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:50]}..."
+
+
 def _why_endless(graph: Graph, start: int) -> str:
     """Follow parts without a sentence from a symbol until one comes again."""
-    path: list[str] = []
+    seen: dict[str, None] = {}
     n = start
     while True:
         node = graph.nodes[n]
         if isinstance(node, Symbol):
-            if node.name in path:
+            if node.name in seen:
                 break
-            path.append(node.name)
+            seen[node.name] = None
         endless = [s for s in graph.successors[n] if not graph.productive[s]]
         if not endless:  # an empty choice, or a class without members
-            return f"rule {path[-1]!r} can never finish: something in it matches no text"
+            return (
+                f"rule {_short(list(seen)[-1])!r} can never finish: something in it matches no text"
+            )
         n = endless[0]
-    cycle = path[path.index(node.name) :]
+    path = list(seen)
+    cycle = [_short(name) for name in path[path.index(node.name) :]]
+    first = _short(path[0])
     if len(cycle) == 1:
         why = f"rule {cycle[0]!r} can never finish: every way through it needs {cycle[0]!r} again"
     else:
-        ring = " needs ".join(map(repr, [*cycle, cycle[0]]))
-        why = f"the rules {', '.join(map(repr, cycle))} can never finish: {ring} again"
-    return why if cycle[0] == path[0] else f"{why}; rule {path[0]!r} needs {cycle[0]!r}"
+        few = cycle if len(cycle) <= _FEW else [*cycle[:_FEW], "..."]
+        ring = " needs ".join(map(repr, [*few, cycle[0]]))
+        why = f"the rules {', '.join(map(repr, few))} can never finish: {ring} again"
+    return why if cycle[0] == first else f"{why}; rule {first!r} needs {cycle[0]!r}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from constrain.algebra.terms import ALL, ANY_BYTE, Term, cat, complement, intersect
 from constrain.errors import GrammarError, GrammarSyntaxError, UnsatisfiableError
 from constrain.frontends.cfg import Expression, Symbol, Terminal, lower, parts_of
-from constrain.frontends.gbnf.reader import Reader, nearest
+from constrain.frontends.gbnf.reader import Reader, nearest, quoted
 from constrain.frontends.gbnf.syntax import Definition, read_rules
 from constrain.limits import DEFAULT_LIMITS, Limits
 
@@ -45,9 +45,9 @@ def _check_names(reader: Reader, rules: dict[str, Definition], root: str) -> Non
         raise GrammarError(f"root must be the name of a rule, a str, not {type(root).__name__}")
     if root not in rules:
         near = nearest(root, rules)
-        hint = f"name one of the rules as the whole: root={next(iter(rules))!r}"
+        hint = f"name one of the rules as the whole: root={quoted(next(iter(rules)))}"
         raise GrammarSyntaxError(
-            f"the grammar has no rule {root!r}",
+            f"the grammar has no rule {quoted(root)}",
             hint=hint if near is None else f"did you mean {near!r}? Else {hint}",
         )
     for rule in rules.values():
@@ -55,9 +55,9 @@ def _check_names(reader: Reader, rules: dict[str, Definition], root: str) -> Non
             if name not in rules:
                 near = nearest(name, rules)
                 raise reader.error(
-                    f"there is no rule {name!r}",
+                    f"there is no rule {quoted(name)}",
                     *span,
-                    hint=f'literals are in quotes: "{name}"'
+                    hint=f'literals are in quotes: "{name[:60]}"'
                     if near is None
                     else f"did you mean {near!r}?",
                 )
@@ -74,12 +74,12 @@ def _lazy(
     for name in _reached(productions[rule.name], productions):
         if rules[name].options.lazy:
             raise reader.unsupported(
-                f"the lazy rule {rule.name!r} uses the lazy rule {name!r}", *rule.span
+                f"the lazy rule {quoted(rule.name)} uses the lazy rule {quoted(name)}", *rule.span
             )
     term = lower(productions, rule.name, limits=limits)
     if not term.regular:
         raise reader.unsupported(
-            f"the lazy rule {rule.name!r} recurses or names tokens",
+            f"the lazy rule {quoted(rule.name)} recurses or names tokens",
             *rule.span,
             hint="lazy rules are made of literals, classes, repeats and rules made of them",
         )

@@ -30,7 +30,7 @@ from constrain.algebra.terms import (
 from constrain.algebra.utf8 import UTF8
 from constrain.errors import GrammarError
 from constrain.frontends.cfg import Choice, Expression, Repetition, Sequence, Symbol, Terminal
-from constrain.frontends.gbnf.reader import Reader
+from constrain.frontends.gbnf.reader import Reader, quoted
 from constrain.frontends.regex import lower, parse
 
 __all__ = ["MACROS", "Macro", "read_macro"]
@@ -75,7 +75,9 @@ class _Call:
             if name not in allowed:
                 known = ", ".join(allowed) or "none"
                 raise self.reader.error(
-                    f"{self.name} has no option {name!r}", *argument.span, hint=f"it has {known}"
+                    f"{self.name} has no option {quoted(name)}",
+                    *argument.span,
+                    hint=f"it has {known}",
                 )
 
     def flag(self, name: str, default: bool) -> bool:

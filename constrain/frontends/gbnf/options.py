@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constrain.frontends.gbnf.reader import Reader
+from constrain.frontends.gbnf.reader import Reader, quoted
 
 __all__ = ["RuleOptions", "read_options"]
 
@@ -42,7 +42,7 @@ def read_options(reader: Reader) -> RuleOptions:
             raise reader.error(f"expected an option, found {reader.found()}", start)
         if name != "lazy":
             raise reader.unsupported(
-                f"the rule option {name!r} is not supported",
+                f"the rule option {quoted(name)} is not supported",
                 start,
                 reader.at,
                 hint="leave it out; only lazy is",

@@ -15,7 +15,7 @@ from typing import Final
 from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
 from constrain.limits import Limits
 
-__all__ = ["Reader", "nearest"]
+__all__ = ["Reader", "nearest", "quoted"]
 
 _BLANKS: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)*+")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
@@ -158,6 +158,11 @@ class Reader:
     ) -> UnsupportedFeatureError:
         """What is valid, but cannot be honoured exactly."""
         return UnsupportedFeatureError(reason, source=self.source, span=(start, end), hint=hint)
+
+
+def quoted(name: str) -> str:
+    """A name for a message, which may be as long as a text."""
+    return repr(name if len(name) <= 60 else f"{name[:50]}...")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -32,7 +32,7 @@ from constrain.frontends.cfg import (
 )
 from constrain.frontends.gbnf.macros import MACROS, read_macro
 from constrain.frontends.gbnf.options import RuleOptions, read_options
-from constrain.frontends.gbnf.reader import Reader
+from constrain.frontends.gbnf.reader import Reader, quoted
 
 __all__ = ["Definition", "read_rules"]
 
@@ -47,6 +47,12 @@ _QUANTIFIERS: Final[dict[str, tuple[int, int | None]]] = {
     "*": (0, None),
     "+": (1, None),
     "?": (0, 1),
+}
+_NO_NAME: Final = {
+    "": 'a rule is a name, ::= and what it matches, as in root ::= "text"',
+    "{": "for a JSON Schema use Grammar.from_json_schema",
+    "[": "for a JSON Schema use Grammar.from_json_schema",
+    "\ufeff": "a byte order mark is no part of the text: decode the file with utf-8-sig",
 }
 _STRANGE: Final = {
     "'": 'literals are in double quotes: "text"',
@@ -125,7 +131,7 @@ def read_rules(reader: Reader) -> dict[str, Definition]:
         if before is not definition:
             line = reader.source.count("\n", 0, before.span[0]) + 1
             raise reader.error(
-                f"rule {definition.name!r} is defined twice, first in line {line}",
+                f"rule {quoted(definition.name)} is defined twice, first in line {line}",
                 *definition.span,
                 hint="join the two with |",
             )
@@ -154,16 +160,14 @@ class _RuleReader:
             raise reader.error(
                 f"expected the name of a rule, found {reader.found()}",
                 start,
-                hint="for a JSON Schema use Grammar.from_json_schema"
-                if reader.peek() in ("{", "[")
-                else 'a rule is a name, ::= and what it matches, as in root ::= "text"',
+                hint=_NO_NAME.get(reader.peek(), _NO_NAME[""]),
             )
         span = (start, reader.at)
         options = read_options(reader)
         reader.skip(lines=False)
         if not reader.match("::="):
             raise reader.error(
-                f"expected ::= after the name {name!r}, found {reader.found()}",
+                f"expected ::= after the name {quoted(name)}, found {reader.found()}",
                 reader.at,
                 hint="names are made of letters, digits, - and _" if reader.peek() == "." else None,
             )
@@ -189,7 +193,7 @@ class _RuleReader:
             if line_ends:
                 return False
             raise reader.error(
-                f"rule {reader.name()!r} begins in the middle of a line",
+                f"rule {quoted(reader.name())} begins in the middle of a line",
                 start,
                 reader.at,
                 hint="put each rule on a line of its own",
