@@ -103,15 +103,21 @@ class Boundaries:
         newline = None
         if self._indented is not None and self._indented.counts(stacks):
             newline = self._indented.newline
-        for scanner, ignored in self._scanners(stacks):
+        lexers = list(self._scanners(stacks))
+        names = {
+            lexeme.name: None
+            for scanner, ignored in lexers
+            for lexeme in scanner.lexemes(spot)
+            if lexeme.scanned not in ignored and lexeme.name != newline
+        }
+        fed = self._parser.feed_all(stacks, names)
+        for scanner, ignored in lexers:
             if newline is not None:
                 members.append(self._newlines(boundary, scanner))
             for lexeme in scanner.lexemes(spot):
                 if lexeme.name == newline:
                     continue
-                after = stacks
-                if lexeme.scanned not in ignored:
-                    after = self._parser.feed(stacks, lexeme.name)
+                after = stacks if lexeme.scanned in ignored else fed.get(lexeme.name)
                 then = self._boundary(after, lexeme.spot, f"after {lexeme.name}") if after else None
                 if then is not None:
                     members.append(cat(lexeme.words, then))

@@ -106,6 +106,9 @@ class _Part(Generic[S]):
 
     def solve(self) -> None:
         """Put the terms of all states into `made`."""
+        if len(self._states) == 1:
+            self._solve_by(self._states[0], [])
+            return
         for pivot in self._states[:32]:
             order = self._order_without(pivot)
             if order is not None:

@@ -12,7 +12,7 @@ newline's automaton and each width, as texts get there.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -78,6 +78,7 @@ class IndentedLalr:
         self.closes = frozenset(indenter.CLOSE_PAREN_types)
         self.indent: str = indenter.INDENT_type
         self.dedent: str = indenter.DEDENT_type
+        self.line_steps: dict[Scanner, LineSteps] = {}
         self._made: WeakValueDictionary[tuple[Stack, tuple[int, ...], int], IndentedStack] = (
             WeakValueDictionary()
         )
@@ -98,19 +99,22 @@ class IndentedLalr:
         """The stack before any lexeme."""
         return self._make(self.parser.start(), (0,), 0)
 
-    def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
-        """The stack after a lexeme; a newline only where it is dropped."""
+    def feed_all(self, stacks: _Stacks, terminals: Iterable[str]) -> dict[str, _Stacks]:
+        """For each lexeme that can come, the stack after it; a newline only where it is dropped."""
         here = _only(stacks)
-        parentheses = here.parentheses
-        if terminal == self.newline:
-            assert parentheses, "newlines outside of parentheses are fed with their width"
-            return stacks
-        after = self.parser.feed(frozenset((here.stack,)), terminal)
-        if terminal in self.opens:
-            parentheses += 1
-        elif terminal in self.closes:
-            parentheses -= 1
-        return self._make(after, here.widths, parentheses) if parentheses >= 0 else frozenset()
+        found = {}
+        names = [name for name in terminals if name != self.newline]
+        for name, after in self.parser.feed_all(frozenset((here.stack,)), names).items():
+            parentheses = here.parentheses + (name in self.opens) - (name in self.closes)
+            if parentheses >= 0:
+                found[name] = self._make(after, here.widths, parentheses)
+        if here.parentheses:
+            found[self.newline] = stacks
+        return found
+
+    def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
+        """The stack after one lexeme, if there is one."""
+        return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
 
     def accepts(self, stacks: _Stacks) -> bool:
         """Whether the text may end here: blocks that are open end with it."""
@@ -145,10 +149,8 @@ class IndentedLalr:
             return stacks
         below = frozenset((_only(stacks).stack,))
         drawn = (self.indent, self.dedent)
-        for name in self.parser.row(_only(stacks).state):
-            if name not in drawn and self.parser.feed(below, name):
-                return stacks
-        return frozenset()
+        names = [name for name in self.parser.row(_only(stacks).state) if name not in drawn]
+        return stacks if self.parser.takes(below, names) else frozenset()
 
     def deepest(self, stacks: _Stacks) -> int:
         """A width from which on all begin a block."""
@@ -159,6 +161,61 @@ def _only(stacks: _Stacks) -> IndentedStack:
     (stack,) = stacks
     assert isinstance(stack, IndentedStack)
     return stack
+
+
+class LineSteps:
+    """The places of one lexer that lead to a newline lexeme, with what widths depend on told apart.
+
+    Args:
+        machine: Of the grammar.
+        scanner: The lexer.
+        newline: The newline terminal.
+        tab: The width of a tab.
+    """
+
+    def __init__(self, machine: Machine, scanner: Scanner, newline: str, tab: int) -> None:
+        self._scanner = scanner
+        self._newline = newline
+        self._tab = tab
+        self._masks = [machine.atoms.mask(points) for points in COLUMN_SETS]
+        self._spots: dict[Place, tuple[Spot, ...]] = {}
+        self._split: dict[Place, list[tuple[Place, int, tuple[int, ...]]]] = {}
+
+    def spots(self, place: Place) -> tuple[Spot, ...]:
+        """The spots after a newline that ends at a place."""
+        found = self._spots.get(place)
+        if found is None:
+            ends = self._scanner.at(place)[0]
+            found = tuple([end.spot for end in ends if end.name == self._newline])
+            self._spots[place] = found
+        return found
+
+    def steps(self, place: Place, width: int) -> dict[tuple[Place, int], int]:
+        """Where each set of atoms leads, with the width after it; -1: no line break yet."""
+        found: dict[tuple[Place, int], int] = {}
+        for target, line_break, (spaces, tabs, others) in self._parts(place):
+            for part, after in (
+                (line_break, 0),
+                (spaces, width + 1 if width >= 0 else width),
+                (tabs, width + self._tab if width >= 0 else width),
+                (others, width),
+            ):
+                if part:
+                    key = (target, after)
+                    found[key] = found.get(key, 0) | part
+        return found
+
+    def _parts(self, place: Place) -> list[tuple[Place, int, tuple[int, ...]]]:
+        found = self._split.get(place)
+        if found is None:
+            line_break, space, tab = self._masks
+            others = ~(line_break | space | tab)
+            found = self._split[place] = [
+                (target, mask & line_break, (mask & space, mask & tab, mask & others))
+                for target, mask in self._scanner.at(place)[1].items()
+                if any([end.name == self._newline for end in self._scanner.reached(target)])
+            ]
+        return found
 
 
 class Newlines:
@@ -184,14 +241,16 @@ class Newlines:
     ) -> None:
         self._machine = machine
         self._parser = parser
-        self._scanner = scanner
         self._stacks = stacks
         self._boundary = boundary
         self._root = scanner.root(spot)
-        self._masks = [machine.atoms.mask(points) for points in COLUMN_SETS]
+        steps = parser.line_steps.get(scanner)
+        if steps is None:
+            steps = LineSteps(machine, scanner, parser.newline, parser.tab)
+            steps = parser.line_steps.setdefault(scanner, steps)
+        self._lines = steps
         self._rules: dict[tuple[Place, int], Rule] = {}
         self._alive: dict[tuple[Place, int], bool] = {}
-        self._steps_made: dict[tuple[Place, int], dict[tuple[Place, int], int]] = {}
         self._after: dict[int, _Stacks] = {}
 
     def term(self) -> Term:
@@ -200,41 +259,14 @@ class Newlines:
 
     def _then(self, place: Place, width: int) -> list[Rule]:
         """The boundaries after a newline that ends at a place."""
-        newline = self._parser.newline
-        spots = [end.spot for end in self._scanner.at(place)[0] if end.name == newline]
-        if width < 0 or not spots:
+        spots = self._lines.spots(place) if width >= 0 else ()
+        if not spots:
             return []
         after = self._after.get(width)
         if after is None:
             after = self._after[width] = self._parser.feed_newline(self._stacks, width)
-        rules = [self._boundary(after, spot) for spot in spots]
+        rules = [self._boundary(after, spot) for spot in spots] if after else []
         return [rule for rule in rules if rule is not None]
-
-    def _leads_to_newline(self, place: Place) -> bool:
-        newline = self._parser.newline
-        return any([end.name == newline for end in self._scanner.reached(place)])
-
-    def _steps(self, place: Place, width: int) -> dict[tuple[Place, int], int]:
-        """Where each set of atoms leads, with the width after it; -1: no line break yet."""
-        known = self._steps_made.get((place, width))
-        if known is not None:
-            return known
-        newline, space, tab = self._masks
-        found: dict[tuple[Place, int], int] = {}
-        for target, mask in self._scanner.at(place)[1].items():
-            if not self._leads_to_newline(target):
-                continue
-            for part, after in (
-                (mask & newline, 0),
-                (mask & space, width + 1 if width >= 0 else width),
-                (mask & tab, width + self._parser.tab if width >= 0 else width),
-                (mask & ~(newline | space | tab), width),
-            ):
-                if part:
-                    key = (target, after)
-                    found[key] = found.get(key, 0) | part
-        self._steps_made[place, width] = found
-        return found
 
     def _is_alive(self, place: Place, width: int) -> bool:
         """Whether some newline lexeme goes on from here."""
@@ -247,7 +279,7 @@ class Newlines:
             while todo and not found:
                 at, column = todo.pop()
                 found = bool(self._then(at, column))
-                for target, after in self._steps(at, column):
+                for target, after in self._lines.steps(at, column):
                     key = (target, min(after, deepest))
                     if key not in seen:
                         seen.add(key)
@@ -257,7 +289,7 @@ class Newlines:
 
     def _members(self, place: Place, width: int) -> Term:
         members: list[Term] = []
-        for (target, after), mask in self._steps(place, width).items():
+        for (target, after), mask in self._lines.steps(place, width).items():
             if self._is_alive(target, after):
                 spelled = self._machine.atoms.spell(mask)
                 members.append(cat(spelled, self._rule(target, after)))

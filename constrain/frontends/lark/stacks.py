@@ -13,8 +13,8 @@ stacks at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
@@ -34,38 +34,40 @@ _STACK_COST: Final = 40
 
 
 class Stack:
-    """States of a parser, the last on top.
+    """States of a parser, the last on top. The same states are the same object.
 
     Attributes:
         below: The stack without its top, or None.
         state: The top.
         viable: State of the automaton of what can be completed, for `Lalr`; else 0.
+        outlook: What `saturation` knows of it.
     """
 
-    __slots__ = ("__weakref__", "below", "outlook", "state", "viable")
+    __slots__ = ("__weakref__", "_above", "below", "outlook", "state", "viable")
 
-    def __init__(self, below: Stack | None, state: int, viable: int) -> None:
+    def __init__(self, below: Stack | None, state: int, viable: int = 0) -> None:
         self.below = below
         self.state = state
         self.viable = viable
         self.outlook: object | None = None
+        self._above: WeakValueDictionary[int, Stack] | None = None
 
-
-class _Pool:
-    """All stacks that something still refers to."""
-
-    def __init__(self) -> None:
-        self._stacks: WeakValueDictionary[tuple[Stack | None, int], Stack] = WeakValueDictionary()
-        self._lock = threading.Lock()
-
-    def push(self, below: Stack | None, state: int, viable: int = 0) -> Stack:
+    def push(self, state: int, viable: int = 0) -> Stack:
         """The stack with one more state; what it leads to depends on the stack alone."""
-        key = (below, state)
-        with self._lock:
-            found = self._stacks.get(key)
-            if found is None:
-                found = self._stacks[key] = Stack(below, state, viable)
+        above = self._above
+        if above is None:
+            with _LOCK:
+                above = self._above = self._above or WeakValueDictionary()
+        found = above.get(state)
+        if found is None:
+            with _LOCK:
+                found = above.get(state)
+                if found is None:
+                    found = above[state] = Stack(self, state, viable)
         return found
+
+
+_LOCK: Final = threading.Lock()
 
 
 class Parser(Protocol):
@@ -75,13 +77,23 @@ class Parser(Protocol):
         """The stacks before any lexeme."""
         ...
 
+    def feed_all(
+        self, stacks: frozenset[Stack], terminals: Iterable[str]
+    ) -> dict[str, frozenset[Stack]]:
+        """For each lexeme that can come, the stacks after it."""
+        ...
+
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
-        """The stacks after a lexeme from which a text can still be completed; maybe none."""
+        """The stacks after one lexeme, maybe none."""
         ...
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
         ...
+
+
+_Action = int | tuple[str, int]
+"""A state to push, or a rule to reduce with the number of its parts."""
 
 
 class Lalr:
@@ -100,42 +112,61 @@ class Lalr:
     def __init__(self, table: Any, start: str, viable: Automaton | None) -> None:  # noqa: ANN401
         from lark.parsers.lalr_analysis import Shift
 
-        self._shift = Shift
-        self._states: Mapping[int, Mapping[str, tuple[Any, Any]]] = table.states
+        # Plain strings, tuples and ints: lark's own are slow to compare.
+        reductions: dict[Any, tuple[str, int]] = {}
+        self._states: dict[int, dict[str, _Action]] = {}
+        for state, actions in table.states.items():
+            row = self._states[state] = {}
+            for symbol, (kind, argument) in actions.items():
+                action: _Action = argument
+                if kind is not Shift:
+                    found = reductions.get(id(argument))
+                    if found is None:
+                        found = (str(argument.origin.name), len(argument.expansion))
+                        reductions[id(argument)] = found
+                    action = found
+                row[str(symbol)] = action
         self.first: int = table.start_states[start]
         self.last: int = table.end_states[start]
         self._viable = viable
-        self._pool = _Pool()
+        self._bottom = Stack(None, self.first)
 
     def start(self) -> frozenset[Stack]:
         """The stack before any lexeme."""
-        return frozenset((self._pool.push(None, self.first),))
+        return frozenset((self._bottom,))
+
+    def feed_all(
+        self, stacks: frozenset[Stack], terminals: Iterable[str]
+    ) -> dict[str, frozenset[Stack]]:
+        """For each lexeme that can come, the stack after it."""
+        (stack,) = stacks
+        found = {}
+        for terminal, (top, pushed) in self._run(stack, terminals).items():
+            for state, viable in pushed:
+                top = top.push(state, viable)
+            found[terminal] = frozenset((top,))
+        return found
+
+    def takes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> bool:
+        """Whether one of some lexemes can come."""
+        (stack,) = stacks
+        return bool(self._run(stack, terminals))
 
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
-        """The stack after a lexeme, if there is one."""
-        (stack,) = stacks
-        after = self._run(stack, terminal)
-        return frozenset() if after is None else frozenset((after,))
+        """The stacks after one lexeme, maybe none."""
+        return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
-        (stack,) = stacks
-        return self._run(stack, END) is not None
+        return self.takes(stacks, (END,))
 
-    def action(self, state: int, symbol: str) -> int | tuple[str, int] | None:
-        """A state to push, or a rule to reduce with the number of its parts, or None."""
-        action = self._states[state].get(symbol)
-        if action is None:
-            return None
-        kind, argument = action
-        if kind is self._shift:
-            assert isinstance(argument, int)
-            return argument
-        return argument.origin.name, len(argument.expansion)
+    def action(self, state: int, symbol: str) -> _Action | None:
+        """What the table says."""
+        return self._states[state].get(symbol)
 
     def pushes(self, state: int) -> dict[str, int]:
         """The states that symbols push."""
-        return {s: a for s, (kind, a) in self._states[state].items() if kind is self._shift}
+        return {s: a for s, a in self._states[state].items() if isinstance(a, int)}
 
     def row(self, state: int) -> Iterable[str]:
         """The symbols for which a state has an action."""
@@ -146,35 +177,86 @@ class Lalr:
         """All states of the table."""
         return self._states
 
-    def _run(self, stack: Stack, terminal: str) -> Stack | None:
-        """The stack after a terminal; None too where lark reduces forever."""
-        states = self._states
-        height = lowest = idle = 0
-        while idle < _ENDLESS:
-            action = states[stack.state].get(terminal)
-            if action is None:
-                return None
-            kind, argument = action
-            if kind is self._shift:
-                return self._push(stack, argument, terminal)
-            for _ in argument.expansion:
-                assert stack.below is not None
-                stack = stack.below
-            origin = argument.origin.name
-            pushed = self._push(stack, states[stack.state][origin][1], origin)
-            if pushed is None or (terminal == END and pushed.state == self.last):
-                return pushed
-            stack = pushed
-            height += 1 - len(argument.expansion)
-            idle = 0 if height < lowest else idle + 1
-            lowest = min(lowest, height)
-        return None
+    def _run(
+        self, stack: Stack, terminals: Iterable[str]
+    ) -> dict[str, tuple[Stack, tuple[tuple[int, int], ...]]]:
+        """Reduce before terminals, and shift them but for the end.
 
-    def _push(self, stack: Stack, state: int, symbol: str) -> Stack | None:
-        if self._viable is None:
-            return self._pool.push(stack, state)
-        viable = self._viable.goto(stack.viable, symbol)
-        return None if viable is None else self._pool.push(stack, state, viable)
+        Terminals before which the same is reduced go together. One before which lark would reduce
+        forever cannot come.
+
+        Returns:
+            For those that can come, what is left of the stack, and the states to push on it, each
+            with its viable state.
+        """
+        found = {}
+        todo = [_Reducing(stack, (), list(terminals), 0, 0, 0)]
+        while todo:
+            here = todo.pop()
+            state, item = here.top
+            row = self._states[state]
+            reductions: dict[tuple[str, int], list[str]] = {}
+            for terminal in here.terminals:
+                action = row.get(terminal)
+                if isinstance(action, tuple):
+                    reductions.setdefault(action, []).append(terminal)
+                elif action is not None:
+                    viable = self._reached(item, terminal)
+                    if viable is not None:
+                        found[terminal] = here.stack, (*here.pushed, (action, viable))
+            for action, ready in reductions.items():
+                after = here.popped(action[1], ready)
+                state, item = after.top
+                target = self._states[state][action[0]]
+                assert isinstance(target, int)
+                viable = self._reached(item, action[0])
+                if viable is None or after.idle > _ENDLESS:
+                    continue
+                after = after._replace(pushed=(*after.pushed, (target, viable)))
+                if target == self.last and END in ready:
+                    found[END] = after.stack, after.pushed
+                else:
+                    todo.append(after)
+        return found
+
+    def _reached(self, item: int, symbol: str) -> int | None:
+        return 0 if self._viable is None else self._viable.goto(item, symbol)
+
+
+class _Reducing(NamedTuple):
+    """A stack in the middle of reductions.
+
+    Attributes:
+        stack: What is left of it.
+        pushed: States on top of that, each with its viable state.
+        terminals: Those that may come next.
+        height: Of the whole, from where it began.
+        lowest: The least height that it had.
+        idle: How many reductions ago that was.
+    """
+
+    stack: Stack
+    pushed: tuple[tuple[int, int], ...]
+    terminals: list[str]
+    height: int
+    lowest: int
+    idle: int
+
+    @property
+    def top(self) -> tuple[int, int]:
+        """The state on top, and its viable state."""
+        return self.pushed[-1] if self.pushed else (self.stack.state, self.stack.viable)
+
+    def popped(self, parts: int, terminals: list[str]) -> _Reducing:
+        """Without the parts of a rule that is reduced before some terminals."""
+        stack = self.stack
+        for _ in range(parts - len(self.pushed)):
+            assert stack.below is not None
+            stack = stack.below
+        pushed = self.pushed[: len(self.pushed) - parts] if parts < len(self.pushed) else ()
+        height = self.height + 1 - parts
+        idle = 0 if height < self.lowest else self.idle + 1
+        return _Reducing(stack, pushed, terminals, height, min(self.lowest, height), idle)
 
 
 class General:
@@ -194,21 +276,31 @@ class General:
         self.automaton = Automaton(productions, limits)
         self.nullable = nullable
         self._limits = limits
-        self._pool = _Pool()
-        self._first = self._pool.push(None, 0)
+        self._first = Stack(None, 0)
 
     def start(self) -> frozenset[Stack]:
         """The stack before any lexeme."""
         return frozenset((self._first,))
 
+    def feed_all(
+        self, stacks: frozenset[Stack], terminals: Iterable[str]
+    ) -> dict[str, frozenset[Stack]]:
+        """For each lexeme that can come, every stack after it."""
+        reduced = list(self._reduced(stacks))
+        found = {}
+        for terminal in terminals:
+            pushed = []
+            for stack in reduced:
+                after = self.automaton.goto(stack.state, terminal)
+                if after is not None:
+                    pushed.append(stack.push(after))
+            if pushed:
+                found[terminal] = frozenset(pushed)
+        return found
+
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
-        """Every stack after a lexeme."""
-        found = []
-        for stack in self._reduced(stacks):
-            after = self.automaton.goto(stack.state, terminal)
-            if after is not None:
-                found.append(self._pool.push(stack, after))
-        return frozenset(found)
+        """The stacks after one lexeme, maybe none."""
+        return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
@@ -244,7 +336,7 @@ class General:
                     below = below.below
                 after = self.automaton.goto(below.state, origin)
                 assert after is not None, "a stack of the automaton"
-                pushed = self._pool.push(below, after)
+                pushed = below.push(after)
                 if pushed not in found:
                     found[pushed] = None
                     todo.append(pushed)

@@ -73,6 +73,7 @@ class Machine:
         ]
         self._behind: dict[tuple[RegexNode, Left], bool] = {}
         self._closures: dict[tuple[int, Left], tuple[Thread, ...]] = {}
+        self._ended: dict[frozenset[Demand], bool] = {}
         self._at_once: dict[int, bool] = {}
         self._closed: dict[tuple[frozenset[Demand], Left], bool] = {}
 
@@ -148,13 +149,19 @@ class Machine:
             )
         return known
 
-    def holds_at_end(self, pending: Iterable[Demand]) -> bool:
+    def holds_at_end(self, pending: frozenset[Demand]) -> bool:
         """Whether demands hold where the text ends."""
+        known = self._ended.get(pending)
+        if known is None:
+            known = self._ended[pending] = self._hold_at_end(pending)
+        return known
+
+    def _hold_at_end(self, pending: Iterable[Demand]) -> bool:
         return all(d.negative != any(self._ends_here(t) for t in d.threads) for d in pending)
 
     def _ends_here(self, thread: Thread) -> bool:
         """Whether a thread completes where the text ends."""
-        return self.completed(thread) and self.holds_at_end(thread.demands)
+        return self.completed(thread) and self._hold_at_end(thread.demands)
 
     def spend(self, steps: int) -> None:
         """Count work.

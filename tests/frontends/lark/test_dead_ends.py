@@ -18,7 +18,7 @@ from constrain.algebra.store import DEAD, TermStore
 from tests.frontends.lark.agreement import MODES, lark_accepts
 from tests.frontends.lark.test_random_grammars import random_grammar
 
-ALPHABET = b"abc x\n"
+ALPHABET = b"abcA x\n"
 MANY_STATES = 1_500
 
 
