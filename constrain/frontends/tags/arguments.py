@@ -421,6 +421,7 @@ class _Values(Lowering):
 
     def _nothing_left(self, values: ShapeSet) -> UnsupportedFeatureError:
         listed = [text for shape in values.strings for text in sorted(shape.only or ())]
+        listed.sort(key=lambda text: not any([mark in text for mark in self.marks]))
         what = f"the text {listed[0]!r}" if listed else "every text that the schema allows"
         marks = " or ".join(map(repr, self.marks))
         return UnsupportedFeatureError(
@@ -460,6 +461,8 @@ class _Values(Lowering):
                     todo += [e for e in (*array.prefix, array.rest) if self.emptiness.has_value(e)]
                     if array.distinct is not None or array.counters:
                         self._array(array)
+                    if array.distinct is not None:
+                        self._look_at_items(array)
             for shape in values.objects:
                 if self.emptiness.object_has_value(shape):
                     todo += self._member_values(shape)
@@ -467,6 +470,14 @@ class _Values(Lowering):
                         self._object(shape)
                     else:
                         self._look_at_names(shape)
+
+    def _look_at_items(self, array: ArrayShape) -> None:
+        """Items that differ: how many there can be depends on those that cannot be written."""
+        for expr in (*array.prefix, array.rest):
+            values = self.meaning.shapes(expr)
+            texts = [text for shape in values.strings for text in shape.only or ()]
+            if any([mark in text for text in texts for mark in self.marks]):
+                raise self._nothing_left(values)
 
     def _member_values(self, shape: ObjectShape) -> list[Expr]:
         members = self.meaning.members(shape)
@@ -599,11 +610,23 @@ class _Arguments(_Members):
         for keys in region.keys:
             taken = frozenset([k for k in names if strings.contains(keys, k)])
             left = strings.intersect(keys, StringShape(out=taken)) if taken else keys
-            written = _key_language(self._values.how.keys)
-            term = self._values.without_marks(intersect((shape_term(left, UTF8), written)))
-            if left == StringShape(out=left.out) or not self._values.is_empty(term):
-                parts.append(term)
+            if strings.is_empty(left):
+                continue
+            written = self._values.without_marks(_key_language(self._values.how.keys))
+            if left != StringShape(out=left.out):
+                self._refuse_unwritten(shape_term(left, UTF8), written)
+            parts.append(intersect((shape_term(left, UTF8), written)))
         return alt(parts)
+
+    def _refuse_unwritten(self, keys: Term, written: Term) -> None:
+        """Refuse keys that cannot all be written where it matters how many there are."""
+        counts = self._members.lo > 0 or self._members.obligations
+        left_out = intersect((keys, complement(written))) if counts else intersect((keys, written))
+        if self._values.is_empty(left_out) != bool(counts):
+            raise UnsupportedFeatureError(
+                "keys that this way of writing calls has no way to write",
+                hint="allow only keys of letters, digits and '_'",
+            )
 
 
 @lru_cache(maxsize=64)  # the terms are immutable, so callers may share them

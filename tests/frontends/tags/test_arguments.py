@@ -227,6 +227,16 @@ def test_objects_only():
     assert [grammar.accepts(t) for t in (b"{}", b"null", b'{"a": 1}')] == [True, False, False]
 
 
+NO_WAY = UnsupportedFeatureError
+
+
+def test_keys_that_cannot_be_written_are_left_out():
+    schema = {"patternProperties": {"^[<a]$": {"const": 1}}, "additionalProperties": False}
+    grammar = Grammar(arguments(schema, PARAMETERS["qwen_xml"]), "test")
+    texts = ["", "<parameter=a>1</parameter>", "<parameter=<>1</parameter>"]
+    assert [grammar.accepts(t.encode()) for t in texts] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("schema", "kind", "match"),
     [
@@ -239,6 +249,21 @@ def test_objects_only():
             {"properties": {"a": {"pattern": "^</parameter>$", "type": "string"}}},
             UnsupportedFeatureError,
             "every text",
+        ),
+        ({"patternProperties": {"^<$": {}}, "additionalProperties": False}, NO_WAY, "no way to"),
+        (
+            {
+                "patternProperties": {"^[<a]$": {}},
+                "additionalProperties": False,
+                "minProperties": 2,
+            },
+            NO_WAY,
+            "no way to write",
+        ),
+        (
+            {"properties": {"a": {"uniqueItems": True, "items": {"enum": ["a", "</parameter>"]}}}},
+            NO_WAY,
+            "'</parameter>' has",
         ),
         (
             {"properties": {"a": {"properties": {"</parameter>": {"const": 1}}}}},

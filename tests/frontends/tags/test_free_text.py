@@ -193,6 +193,31 @@ def test_every_short_run_of_tokens(triggers, may_end):
                 todo.append(((*run, i), child))
 
 
+def test_a_special_token_inside_of_a_mark():
+    tokens = [
+        b"<",
+        b"invoke>",
+        b"</",
+        "｜DSML｜",
+        "<｜DSML｜invoke>",
+        "｜DSML".encode(),
+        "｜".encode(),
+    ]
+    specials = {t: i for i, t in enumerate(tokens) if isinstance(t, str)}
+    texts = [None if isinstance(t, str) else t for t in tokens]
+    vocab = Vocabulary([*texts, b"text\n", None], [len(tokens) + 1], specials)
+    for prefix in ("", "text\n"):
+        compiled = constrain.compile(Grammar(marker(f"{prefix}<｜DSML｜invoke>"), "test"), vocab)
+        for run in ([0, 3, 1], [4], [0, 5, 6, 1]):
+            matcher = compiled.matcher()
+            assert matcher.accept_bytes(prefix.encode())
+            assert all(matcher.accept_token(i) for i in run)
+            assert matcher.is_accepting
+        matcher = compiled.matcher()
+        assert matcher.accept_bytes(f"{prefix}<".encode())
+        assert not matcher.accept_token(2)
+
+
 def test_markers():
     assert special_parts("<|a|>b[C]") == [(0, 5), (6, 9), (0, 9)]
     assert special_parts("<a>") == [(0, 3)]
