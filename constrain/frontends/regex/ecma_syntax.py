@@ -191,7 +191,10 @@ class _EcmaReader(ClassSetReader):
         end = self.source.find(">", self.at)
         if self.peek(2) != "k<" or end < 0:
             return self.error(
-                "invalid escape \\k: a named reference is written \\k<name>", start, start + 2
+                "invalid escape \\k: a named reference is written \\k<name>",
+                start,
+                start + 2,
+                hint="write k without backslash for the letter",
             )
         return self.unsupported(
             "a back-reference makes a language that is not regular",
@@ -221,7 +224,12 @@ class _EcmaReader(ClassSetReader):
         if this == "c":
             letter = self.peek()
             if not letter or letter not in _LETTERS:
-                raise self.error("invalid escape \\c: a letter is needed", start, self.at)
+                raise self.error(
+                    "invalid escape \\c: a letter is needed",
+                    start,
+                    self.at,
+                    hint="\\cA to \\cZ are control characters; write \\\\c for the two signs",
+                )
             self.at += 1
             return ord(letter) % 32
         if this in _LETTERS or this in _DIGITS:
@@ -241,6 +249,7 @@ class _EcmaReader(ClassSetReader):
                 "needed",
                 start,
                 self.at,
+                hint="write \\xHH, \\uHHHH or \\u{H...}",
             )
         return int(digits, 16)
 
@@ -252,6 +261,7 @@ class _EcmaReader(ClassSetReader):
                     "invalid escape \\u{...}: a code point is needed, at most 10FFFF",
                     start,
                     self.at,
+                    hint="write \\u{1F600} for one",
                 )
             return int(digits, 16)
         high = self._hex(4, start)
@@ -368,7 +378,12 @@ class _EcmaReader(ClassSetReader):
             self.at = braces.end()
             lo, comma, hi = braces.groups()
             if max(len(lo), len(hi or "")) > 18:
-                raise self.error("the repetition number is too large", start, self.at)
+                raise self.error(
+                    "the repetition number is too large",
+                    start,
+                    self.at,
+                    hint="leave the upper bound out: {2,}",
+                )
             bounds = int(lo), int(hi) if hi else None if comma else int(lo)
         else:
             bounds = {"*": (0, None), "+": (1, None), "?": (0, 1)}[this]
@@ -401,7 +416,12 @@ class _EcmaReader(ClassSetReader):
         self.at = modifiers.end()
         on, _, off = modifiers.groups(default="")
         if len({*on, *off}) < len(on + off) or not on + off:
-            raise self.error("invalid modifiers: each letter may stand once", start, self.at)
+            raise self.error(
+                "invalid modifiers: each letter may stand once",
+                start,
+                self.at,
+                hint="letters out of ims, before or after one -: (?i:...), (?s-i:...)",
+            )
         self._open(GroupKind.PLAIN, start)
         for letter in on:
             self.flags |= _FLAGS[letter]
@@ -417,10 +437,20 @@ class _EcmaReader(ClassSetReader):
         end = self.source.find(">", self.at)
         name = self.source[self.at : max(end, self.at)]
         if not name.replace("$", "_").isidentifier():
-            raise self.error("invalid group name: a group is named (?<name>...)", start, self.at)
+            raise self.error(
+                "invalid group name: a group is named (?<name>...)",
+                start,
+                self.at,
+                hint="a name has letters, digits, _ and $ and begins with no digit",
+            )
         self.spend(len(self._names) // 8)
         if any(name in here for here, _ in self._names):
-            raise self.error(f"duplicate group name {name!r}", start, end + 1)
+            raise self.error(
+                f"duplicate group name {name!r}",
+                start,
+                end + 1,
+                hint="two groups share a name only in different alternatives",
+            )
         self._names[-1][0].add(name)
         self.at = end + 1
 

@@ -196,9 +196,15 @@ class _PythonReader(PatternReader):
                 f"invalid group reference {number}: the pattern has no such group before it",
                 start,
                 self.at,
+                hint="write \\xHH for a code point",
             )
         if int(number) in self._open_groups:
-            raise self.error("cannot refer to an open group", start, self.at)
+            raise self.error(
+                "cannot refer to an open group",
+                start,
+                self.at,
+                hint="a back-reference stands behind its group",
+            )
         raise self._back_reference(start)
 
     def _escaped_point(self, start: int) -> int:
@@ -226,7 +232,12 @@ class _PythonReader(PatternReader):
     def _octal(self, digits: str, start: int) -> int:
         value = int(digits, 8)
         if value > 0o377:
-            raise self.error(f"octal escape value \\{digits} is outside of 0-0o377", start, self.at)
+            raise self.error(
+                f"octal escape value \\{digits} is outside of 0-0o377",
+                start,
+                self.at,
+                hint="write \\uHHHH for a code point",
+            )
         return value
 
     def _hex(self, this: str, start: int) -> int:
@@ -237,22 +248,38 @@ class _PythonReader(PatternReader):
                 f"incomplete escape \\{this}{digits}: {width} hexadecimal digits are needed",
                 start,
                 self.at,
+                hint="write \\xHH, \\uHHHH or \\UHHHHHHHH",
             )
         value = int(digits, 16)
         if value > 0x10FFFF:
-            raise self.error(f"bad escape \\{this}{digits}: no such code point", start, self.at)
+            raise self.error(
+                f"bad escape \\{this}{digits}: no such code point",
+                start,
+                self.at,
+                hint="the last code point is \\U0010FFFF",
+            )
         return value
 
     def _named_point(self, start: int) -> int:
         end = self.source.find("}", self.at)
         if not self.match("{") or end < 0:
-            raise self.error("\\N needs a character name: \\N{EM DASH}", start, self.at)
+            raise self.error(
+                "\\N needs a character name: \\N{EM DASH}",
+                start,
+                self.at,
+                hint="or write \\uHHHH for a code point",
+            )
         name = self.source[self.at : end]
         self.at = end + 1
         try:
             return ord(unicodedata.lookup(name))
         except (KeyError, TypeError):
-            raise self.error(f"undefined character name {name!r}", start, self.at) from None
+            raise self.error(
+                f"undefined character name {name!r}",
+                start,
+                self.at,
+                hint="write its number instead: \\uHHHH",
+            ) from None
 
     # Classes.
 
@@ -296,7 +323,8 @@ class _PythonReader(PatternReader):
 
     def _range(self, first: _Item, last: _Item, start: int) -> tuple[int, int]:
         if first.point is None or last.point is None or last.point < first.point:
-            why = "ends before it begins" if first.point and last.point else "needs two characters"
+            both = first.point is not None and last.point is not None
+            why = "ends before it begins" if both else "needs two characters"
             raise self.error(
                 f"bad character range {self.source[start : self.at]}: it {why}",
                 start,
@@ -338,7 +366,12 @@ class _PythonReader(PatternReader):
             or int(lo or 0) >= _MAX_REPEAT
             or int(hi or 0) >= _MAX_REPEAT
         ):
-            raise self.error("the repetition number is too large", start, self.at)
+            raise self.error(
+                "the repetition number is too large",
+                start,
+                self.at,
+                hint="leave the upper bound out: {2,}",
+            )
         return int(lo or 0), int(hi) if hi else None
 
     # Groups.
@@ -359,7 +392,11 @@ class _PythonReader(PatternReader):
         elif this == "#":
             end = self.source.find(")", self.at)
             if end < 0:
-                raise self.error("missing ), unterminated comment", start)
+                raise self.error(
+                    "missing ), unterminated comment",
+                    start,
+                    hint="write (?#...), or \\( for the sign",
+                )
             self.at = end + 1
         elif this == "(":
             raise self._conditional(start)
@@ -388,13 +425,19 @@ class _PythonReader(PatternReader):
                     "look-behind requires fixed-width pattern: all its matches must be as long",
                     group.start,
                     self.at,
+                    hint="write alternatives of one width each, as (?:(?<=a)|(?<=bc))",
                 )
 
     def _capture(self, start: int, name: str | None = None) -> None:
         self._num_groups += 1
         if name is not None:
             if name in self._names:
-                raise self.error(f"redefinition of group name {name!r}", start, self.at)
+                raise self.error(
+                    f"redefinition of group name {name!r}",
+                    start,
+                    self.at,
+                    hint="give each group a name of its own",
+                )
             self._names[name] = self._num_groups
         self._open(GroupKind.PLAIN, start, self._num_groups)
 
@@ -405,7 +448,12 @@ class _PythonReader(PatternReader):
         elif self.match("="):
             name = self._name(")", start)
             if name not in self._names:
-                raise self.error(f"unknown group name {name!r}", start, self.at)
+                raise self.error(
+                    f"unknown group name {name!r}",
+                    start,
+                    self.at,
+                    hint="name the group (?P<name>...) before it",
+                )
             raise self._back_reference(start)
         else:
             raise self._unknown_extension(start, 1)
@@ -413,11 +461,21 @@ class _PythonReader(PatternReader):
     def _name(self, terminator: str, start: int) -> str:
         end = self.source.find(terminator, self.at)
         if end < 0:
-            raise self.error(f"missing {terminator}, unterminated name", start, len(self.source))
+            raise self.error(
+                f"missing {terminator}, unterminated name",
+                start,
+                len(self.source),
+                hint="write (?P<name>...) and (?P=name)",
+            )
         name = self.source[self.at : end]
         at, self.at = self.at, end + 1
         if not name.isidentifier():
-            raise self.error(f"bad character in group name {name!r}", at, end)
+            raise self.error(
+                f"bad character in group name {name!r}",
+                at,
+                end,
+                hint="a name has letters, digits and _ and begins with no digit",
+            )
         return name
 
     def _flags_group(self, start: int) -> None:
@@ -433,9 +491,19 @@ class _PythonReader(PatternReader):
             )
         self.at += 1
         if changed & _LOCALE:
-            raise self.error("cannot use the flag L with a str pattern", start, self.at)
+            raise self.error(
+                "cannot use the flag L with a str pattern",
+                start,
+                self.at,
+                hint="leave it out: text has no locale",
+            )
         if (on & _ASCII and on & _UNICODE) or (off or 0) & _TYPE_FLAGS or on & (off or 0):
-            raise self.error("bad inline flags: they contradict each other", start, self.at)
+            raise self.error(
+                "bad inline flags: they contradict each other",
+                start,
+                self.at,
+                hint="of a, u and L one may be on and none off; a flag is on or off",
+            )
         if end == ")":
             self._global_flags(on, off, start)
             return
@@ -454,7 +522,12 @@ class _PythonReader(PatternReader):
     def _global_flags(self, on: int, off: int | None, start: int) -> None:
         top = self.groups[-1]
         if off is not None:
-            raise self.error("flags can be turned off in a group only: (?-i:...)", start, self.at)
+            raise self.error(
+                "flags can be turned off in a group only: (?-i:...)",
+                start,
+                self.at,
+                hint="write (?-i:...) around what it is about",
+            )
         if len(self.groups) > 1 or top.parts or top.members:
             raise self.error(
                 "global flags not at the start of the expression",
@@ -464,15 +537,30 @@ class _PythonReader(PatternReader):
             )
         self.flags |= on
         if self.flags & _ASCII and self.flags & _UNICODE:
-            raise self.error("the flags a and u are incompatible", start, self.at)
+            raise self.error(
+                "the flags a and u are incompatible",
+                start,
+                self.at,
+                hint="choose one: a for ASCII classes, u for Unicode",
+            )
 
     # Refusals.
 
     def _unknown_extension(self, start: int, width: int) -> Exception:
         text = self.source[start : self.at + width]
         if self.at + width > len(self.source):
-            return self.error("unexpected end of pattern in a group", start, len(self.source))
-        return self.error(f"unknown extension {text[1:]}", start, self.at + width)
+            return self.error(
+                "unexpected end of pattern in a group",
+                start,
+                len(self.source),
+                hint="write (?:...) for a group, \\( for the sign",
+            )
+        return self.error(
+            f"unknown extension {text[1:]}",
+            start,
+            self.at + width,
+            hint="groups are (?:...), (?P<name>...), (?i:...), (?>...) and lookaround",
+        )
 
     def _back_reference(self, start: int) -> Exception:
         return self.unsupported(

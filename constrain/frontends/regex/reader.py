@@ -236,7 +236,10 @@ class PatternReader:
             )
         if hi is not None and hi < lo:
             raise self.error(
-                f"the bounds of {self.source[start : self.at]!r} are out of order", start, self.at
+                f"the bounds of {self.source[start : self.at]!r} are out of order",
+                start,
+                self.at,
+                hint="the smaller count comes first: {2,5}",
             )
         body = group.parts.pop()
         node = repetition(body, lo, hi, lazy=how is Quantifier.LAZY)

@@ -93,13 +93,15 @@ class _ClassLevel:
 
     Attributes:
         start: Offset of its bracket.
-        members: What stands in it since the last operator.
+        members: Sets that stand in it since the last operator.
+        ranges: Characters and ranges that do.
         left: What stands before that operator.
     """
 
     start: int
     negated: bool
     members: list[CodepointSet] = field(default_factory=list)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
     operator: str = ""
     left: CodepointSet = CodepointSet.NONE
 
@@ -283,7 +285,12 @@ class _RustReader(PatternReader):
             self.at = opened
             return "b"
         if self.peek() != "}":
-            raise self.error("a kind of boundary without its }", opened, self.at)
+            raise self.error(
+                "a kind of boundary without its }",
+                opened,
+                self.at,
+                hint="write \\b{start}, \\b{end}, \\b{start-half} or \\b{end-half}",
+            )
         if word not in BOUNDARIES:
             raise self.error(
                 f"unknown kind of boundary {word!r}",
@@ -365,20 +372,29 @@ class _RustReader(PatternReader):
     def _property(self, this: str, start: int) -> CodepointSet:
         r"""The set of `\p{...}` or `\pL`; `at` is after the letter."""
         if not self._at_more():
-            raise self.error(f"\\{this} without a property", start, self.at)
+            raise self.error(
+                f"\\{this} without a property", start, self.at, hint="write \\pL or \\p{Greek}"
+            )
         name, equals, value = self.peek(), "", ""
         negated = this == "P"
         first = self.at
         self.at += 1
         if name == "\\":
-            raise self.error(f"\\{this} needs a letter or a name in braces", start, self.at)
+            raise self.error(
+                f"\\{this} needs a letter or a name in braces",
+                start,
+                self.at,
+                hint="write \\pL or \\p{Greek}",
+            )
         if name == "{":
-            name = ""
-            while self._at_more() and self.peek() != "}":
-                name += self.peek()
-                self.at += 1
+            name = self._until_brace()
             if not self.match("}"):
-                raise self.error("a property without its }", first, self.at)
+                raise self.error(
+                    "a property without its }",
+                    first,
+                    self.at,
+                    hint="write \\p{Greek}, or \\pL for one letter",
+                )
             for equals in ("!=", ":", "="):
                 if equals in name:
                     name, _, value = name.partition(equals)
@@ -398,6 +414,19 @@ class _RustReader(PatternReader):
             raise self._no_property(name, value, start)
         points = self._folded(points)
         return ~points if negated else points
+
+    def _until_brace(self) -> str:
+        """The text up to the next closing brace, without blanks."""
+        if not self.flags & _VERBOSE:
+            start = self.at
+            end = self.source.find("}", start)
+            self.at = len(self.source) if end < 0 else end
+            return self.source[start : self.at]
+        letters = []
+        while self._at_more() and self.peek() != "}":
+            letters.append(self.peek())
+            self.at += 1
+        return "".join(letters)
 
     def _no_property(self, name: str, value: str, start: int) -> Exception:
         if value and name.lower().strip(" _-") == "age":
@@ -445,9 +474,9 @@ class _RustReader(PatternReader):
             elif this in "&-~" and self.peek(2) == 2 * this:
                 self.at += 2
                 level.left = self._operate(level)
-                level.operator, level.members = this, []
+                level.operator, level.members, level.ranges = this, [], []
             else:
-                level.members.append(self._class_range(level))
+                self._class_range(level)
             self.spend(1)
 
     def _open_class(self, start: int) -> _ClassLevel:
@@ -457,15 +486,15 @@ class _RustReader(PatternReader):
             level.negated = True
         while self._at_more() and self.peek() == "-":
             self.at += 1
-            level.members.append(CodepointSet.of("-"))
-        if not level.members and self.peek() == "]":
+            level.ranges.append((ord("-"), ord("-")))
+        if not level.ranges and self.peek() == "]":
             self.at += 1
-            level.members.append(CodepointSet.of("]"))
+            level.ranges.append((ord("]"), ord("]")))
         return level
 
     def _operate(self, level: _ClassLevel) -> CodepointSet:
         """What stands in a class so far."""
-        points = self._folded(union(level.members))
+        points = self._folded(union(level.members) | CodepointSet.from_ranges(level.ranges))
         left = level.left
         if level.operator == "&":
             return left & points
@@ -487,14 +516,19 @@ class _RustReader(PatternReader):
         points = self._folded(points)
         return self._negated(points) if negated else points
 
-    def _class_range(self, level: _ClassLevel) -> CodepointSet:
+    def _class_range(self, level: _ClassLevel) -> None:
+        """Add a character, a set or a range to a class."""
         start = self.at
         first = self._class_item()
         first_end = self.at
         if not self._at_more():
             raise self._unclosed(level)
         if self.peek() != "-" or self._peek_more() in ("]", "-"):
-            return first.points if first.point is None else CodepointSet.of(first.point)
+            if first.point is None:
+                level.members.append(first.points)
+            else:
+                level.ranges.append((first.point, first.point))
+            return
         self.at += 1
         if not self._at_more():
             raise self._unclosed(level)
@@ -515,7 +549,7 @@ class _RustReader(PatternReader):
                 self.at,
                 hint=hint,
             )
-        return CodepointSet.from_ranges([(first.point, last.point)])
+        level.ranges.append((first.point, last.point))
 
     def _class_item(self) -> _Item:
         start = self.at
@@ -604,7 +638,12 @@ class _RustReader(PatternReader):
             )
         digits = digits.lstrip("0") or "0"
         if len(digits) > 10 or int(digits) > _MAX_COUNT:
-            raise self.error("the repetition number is too large", first, end)
+            raise self.error(
+                "the repetition number is too large",
+                first,
+                end,
+                hint="leave the upper bound out, {2,}, or nest repeats",
+            )
         return int(digits)
 
     def _unclosed_count(self, start: int) -> Exception:
@@ -646,11 +685,20 @@ class _RustReader(PatternReader):
             self.at += 1
         name = self.source[start : self.at]
         if not self.match(">"):
-            raise self.error("a group name without its >", start, len(self.source))
+            raise self.error(
+                "a group name without its >", start, len(self.source), hint="write (?<name>...)"
+            )
         if not name:
-            raise self.error("an empty group name", start)
+            raise self.error(
+                "an empty group name", start, hint="write (?<name>...), or (...) without a name"
+            )
         if name in self._names:
-            raise self.error(f"duplicate group name {name!r}", start, self.at - 1)
+            raise self.error(
+                f"duplicate group name {name!r}",
+                start,
+                self.at - 1,
+                hint="give each group a name of its own",
+            )
         self._names.add(name)
 
     def _flags_group(self, start: int) -> None:
@@ -660,25 +708,45 @@ class _RustReader(PatternReader):
         while self.peek() not in (":", ")"):
             this = self.peek()
             if not this:
-                raise self.error("the pattern ends in the flags of a group", start, self.at)
+                raise self.error(
+                    "the pattern ends in the flags of a group",
+                    start,
+                    self.at,
+                    hint="write (?i) for the rest, (?i:...) for a group",
+                )
             if this == "-":
                 if minus is not None:
-                    raise self.error("a second - among flags", self.at)
+                    raise self.error(
+                        "a second - among flags",
+                        self.at,
+                        hint="one - turns off all flags behind it: (?i-sm)",
+                    )
                 minus = self.at
             else:
                 flag = self._flag(this, start)
                 if (on | off) & flag:
-                    raise self.error(f"the flag {this} stands twice", self.at)
+                    raise self.error(
+                        f"the flag {this} stands twice",
+                        self.at,
+                        hint="each flag stands once, after - if it is turned off",
+                    )
                 on, off = (on | flag, off) if minus is None else (on, off | flag)
             self.at += 1
         if minus is not None and minus == self.at - 1:
-            raise self.error("a - without flags to turn off", minus)
+            raise self.error(
+                "a - without flags to turn off", minus, hint="name the flags: (?-i), (?i-s:...)"
+            )
         end = self.peek()
         self.at += 1
         if end == ":":
             self.open(GroupKind.PLAIN, start)
         elif self.at - 1 == first:
-            raise self.error("a group with ? and nothing else", start, self.at)
+            raise self.error(
+                "a group with ? and nothing else",
+                start,
+                self.at,
+                hint="write (?:...) for a group, or name flags: (?i)",
+            )
         else:
             self.groups[-1].last_repeatable = False
         self.flags = (self.flags | on) & ~off
