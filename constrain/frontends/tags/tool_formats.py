@@ -41,7 +41,8 @@ class ToolFormat:
         begin: Before the first call.
         between: Between two calls; None if a turn has one call only.
         end: After the last call.
-        lead: What may stand before `begin` where calls are required and no text comes first.
+        lead: What may stand before `begin` where calls are required and no text comes first: this
+            or a beginning of it.
         trigger: Where free text turns into calls: a beginning of what comes before the first
             name, by default `begin`, or all of it where that is empty.
         whole_message: A turn is either calls or text; there is no text before calls, and a text
@@ -125,7 +126,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
         "hermes": ToolFormat(
             call='<tool_call>\n{"name": $NAME, "arguments": $ARGS}\n</tool_call>',
             between="\n",
-            lead="\n",
+            lead="\n\n",
             trigger="<tool_call>",
             source="github.com/NousResearch/Hermes-Function-Calling; Qwen 2.5 and Qwen 3: the chat "
             "template in their tokenizer_config.json",
@@ -135,7 +136,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             arguments=_QWEN,
             json_name=False,
             between="\n",
-            lead="\n",
+            lead="\n\n",
             trigger="<tool_call>",
             source="Qwen3-Coder and Qwen 3.5: chat_template.jinja; values that are no strings as "
             "JSON, as in Qwen 3.5",
@@ -258,7 +259,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             arguments=ArgumentStyle("<arg_key>$KEY</arg_key>\n<arg_value>$VALUE</arg_value>\n"),
             json_name=False,
             between="\n",
-            lead="\n",
+            lead="\n\n",
             trigger="<tool_call>",
             source=f"{_LLAMA_CPP}/GLM-4.6.jinja, and GLM-4.5 the same",
         ),
@@ -267,6 +268,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             arguments=PARAMETERS["glm_xml"],
             json_name=False,
             between="",
+            lead="\n\n",
             trigger="<tool_call>",
             source="xgrammar 0.2.9, builtin structural tags: glm_4_7 (GLM-4.7, GLM-5)",
         ),
@@ -277,7 +279,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             json_name=False,
             between="",
             end="</minimax:tool_call>",
-            lead="\n",
+            lead="\n\n",
             trigger="<minimax:tool_call>",
             source=f"{_LLAMA_CPP}/unsloth-MiniMax-M2.jinja",
         ),
@@ -288,7 +290,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             json_name=False,
             between="",
             end="]<]minimax[>[</tool_call>",
-            lead="\n",
+            lead="\n\n",
             trigger="]<]minimax[>[<tool_call>",
             source="xgrammar 0.2.9, builtin structural tags: minimax_m3",
         ),
@@ -349,7 +351,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
         "exaone4": ToolFormat(
             call='<tool_call>{"name": $NAME, "arguments": $ARGS}</tool_call>',
             between="\n",
-            lead="\n",
+            lead="\n\n",
             trigger="<tool_call>",
             source="LGAI-EXAONE/EXAONE-4.0-32B: the chat template",
         ),

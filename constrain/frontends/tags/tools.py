@@ -79,8 +79,8 @@ def from_tools(
     names = trie([(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered])
     calls = _after_opening(cat(_before_name(how, limits), names), how, parallel=parallel_tool_calls)
     if mode == "required" and not how.always_text:
-        lead = optional(literal(how.lead.encode())) if how.lead else EPS
-        return cat(lead, marker(how.opening), calls)
+        leads = [literal(how.lead[:n].encode()) for n in range(len(how.lead) + 1)]
+        return cat(alt(leads), marker(how.opening), calls)
     if how.whole_message:
         return alt((cat(marker(how.opening), calls), _text_alone(how, limits)))
     triggers = triggers_of(how.opening, [how.first_trigger], calls, again=False)
