@@ -8,4 +8,5 @@ One folder each, none of which imports another unless it contains that language:
 `json_schema` (whose `pattern` keyword is a regex), `pydantic` (whose types become JSON Schemas),
 `cfg` (context-free grammars, which others are written in), `gbnf` (grammars of llama.cpp), `tags`
 (tool calls and other structure in free text, with schemas, patterns and grammars inside).
+`explanation` is what those that can say where a text stands have in common.
 """

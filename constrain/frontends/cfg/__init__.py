@@ -12,7 +12,8 @@ front-ends build on this one), and what terminals are.
 
 Read in this order: `expressions` (the intermediate form), `graph` (facts about a grammar),
 `lowering` (its terms); for symbols that begin with themselves `equations` (of a cycle),
-`elimination` and `left_corner` (two ways to solve them).
+`elimination` and `left_corner` (two ways to solve them). `chart` and `explain` say in which rules
+a text stands, in the grammar as it was written.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Read in this order: `read` (lark's loader and its errors), `program` (a terminal
 `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`, `normal`,
 `stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's `Indenter`),
 `spacious` (where no dead end is possible), `boundaries` (lexer and parser together), `lower` (all
-of it).
+of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations
