@@ -15,8 +15,8 @@ xgrammar: `.` is any code point, so no part of a name; `\x` has two digits; a qu
 another. Lookahead as xgrammar prints it, `(=...)`, is read and says nothing, as there.
 
 Read in this order: `reader` (characters, names), `options` (in brackets after a name), `macros`
-(`Regex(...)` and others), `syntax` (rules to expressions), `compile` (names resolved, terms), `explain`
-(where a text stands).
+(`Regex(...)` and others), `syntax` (rules to expressions), `compile` (names resolved, terms),
+`explain` (where a text stands).
 """
 
 from __future__ import annotations
