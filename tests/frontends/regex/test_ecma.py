@@ -12,7 +12,7 @@ from constrain.errors import RegexSyntaxError, UnsupportedFeatureError
 from constrain.frontends.regex import from_regex, lower, parse, search
 from constrain.frontends.regex.nodes import Chars
 from constrain.frontends.regex.unicode_names import BINARY, CATEGORIES, SCRIPTS
-from constrain.frontends.regex.unicode_properties import property_set
+from constrain.frontends.regex.unicode_properties import property_set, simple_folding
 from tests.conftest import SHARED, requires_shared
 from tests.frontends.regex.languages import Language
 
@@ -258,3 +258,67 @@ def test_the_official_suites_format_cases():
                     valid = False
                 assert valid == test["valid"], test["data"]
     assert checked >= 4
+
+
+# Case folding.
+
+
+def test_simple_case_folding_is_that_of_casefold_where_python_knows_the_letters():
+    classes = simple_folding()
+    differing = []
+    for point in CodepointSet.ANY:
+        letter = chr(point)
+        folded = letter.casefold()
+        if unicodedata.category(letter) == "Cn" or len(folded) > 1:
+            continue  # younger than this Python, or a full folding
+        same = classes.get(point, point) == classes.get(ord(folded), ord(folded))
+        if not same:
+            differing.append(letter)
+    assert differing == []
+    assert len(classes) > 1_400
+
+
+@pytest.mark.parametrize("flags", ["i", "vi"])
+def test_letters_without_regard_to_case(flags):
+    def folded(letter: str) -> set[int]:
+        node = parse(letter, "ecma", flags=flags)
+        assert isinstance(node, Chars)
+        return set(node.points)
+
+    for letters in ("kK\u212a", "sSſ", "ßẞ", "µμΜ", "θΘϑϴ", "ῼῳ", "ﬅﬆ", "ꮿᏯ", "\u0390\u1fd3"):
+        for letter in letters:
+            assert folded(letter) == set(map(ord, letters)), letters
+    for letter in "iı":  # no dotless letter folds to one with a dot
+        assert folded(letter) == set(map(ord, {"i": "iI", "ı": "ı"}[letter]))
+
+
+# Classes of the flag v.
+
+V_MATCHES = [
+    (r"[\p{L}--[a-z]]", ["A", "é"], ["a", "1"]),
+    (r"[\w&&\p{Lu}]", ["A"], ["a", "É"]),
+    (r"[[a-z]--[aeiou]--[x-z]]", ["b"], ["a", "y"]),
+    (r"[^\d]", ["a", "\n"], ["1", ""]),
+    (r"[\q{abc|d|}x]", ["abc", "d", "", "x"], ["a", "ab"]),
+    (r"[\q{abc|d}--\q{abc}]", ["d"], ["abc"]),
+    (r"[\q{ab|c}&&[\q{ab}c-z]]", ["ab", "c"], ["d"]),
+    (r"[\q{ab|b}--\q{b}]{2}", ["abab"], ["b"]),
+    (r"[a\-\&\!\]\[\(\/]", ["-", "&", "!", "]", "[", "(", "/"], ["\\"]),
+    (r"[[[a]b]c]", ["a", "b", "c"], ["["]),
+    (r"[]|[^]x", ["ax", "\nx"], ["", "a"]),
+    (r"[\b]", ["\b"], ["b"]),
+    (r"[a-c&]", ["&", "b"], ["-"]),
+]
+
+
+@pytest.mark.parametrize(("pattern", "accepted", "rejected"), V_MATCHES)
+def test_classes_of_sets(pattern, accepted, rejected):
+    language = Language(from_regex(pattern, "ecma", flags="v"))
+    assert [t for t in accepted if t not in language] == []
+    assert [t for t in rejected if t in language] == []
+
+
+def test_a_complement_without_regard_to_case_differs_between_u_and_v():
+    # With u the complement is taken first and then closed; with v the other way round.
+    assert "A" in Language(from_regex(r"\P{Lu}", "ecma", flags="ui"))
+    assert "A" not in Language(from_regex(r"\P{Lu}", "ecma", flags="vi"))
