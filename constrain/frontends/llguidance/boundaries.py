@@ -45,6 +45,7 @@ from constrain.limits import Limits
 
 __all__ = ["Boundaries", "Ignored"]
 
+_FEW_STATES: Final = 2_000
 _PLACES: Final = 2_000
 _SEARCHED: Final = 3_000
 _SEARCHED_AT_FIRST: Final = 100
@@ -270,7 +271,7 @@ class Boundaries:
         for contest in self._contests(key):
             simple = self._simple(contest, key)
             if simple is not None:
-                words = contest.whole(0, key.blocked)
+                words = contest.all_words(key.blocked)
                 if words is not EMPTY:
                     yield words, self._enter(simple)
                 continue
@@ -297,9 +298,12 @@ class Boundaries:
 
         Then its states need not be looked at, which may be very many.
         """
-        if len(contest.lexemes) > 1 or contest.lexemes[0].lazy or contest.is_literal:
+        if len(contest.lexemes) > 1 or contest.is_literal or contest.lexemes[0].hidden:
             return None
-        (target,) = self._targets(contest, End(frozenset((0,)), contest.alphabet), key)
+        if contest.lexemes[0].lazy and contest.explore(_FEW_STATES):
+            return None
+        live = 0 if contest.lexemes[0].lazy else contest.alphabet
+        (target,) = self._targets(contest, End(frozenset((0,)), live), key)
         return None if target.key.blocked else target
 
     def _edges_of_read(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:

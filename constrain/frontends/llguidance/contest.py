@@ -28,6 +28,7 @@ import numpy.typing as npt
 from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.terms import (
     ALL,
+    ANY_BYTE,
     EMPTY,
     ByteClass,
     Not,
@@ -35,6 +36,7 @@ from constrain.algebra.terms import (
     Term,
     alt,
     cat,
+    complement,
     intersect,
     members_of,
 )
@@ -47,7 +49,7 @@ from constrain.limits import Limits
 __all__ = ["ALL_BYTES", "Contest", "End", "Lexeme", "Node", "Rows", "without_first_bytes"]
 
 ALL_BYTES: Final = (1 << 256) - 1
-_STATE_COST: Final = 20
+_STATE_COST: Final = 40
 """What a state costs in `Limits.max_source_nodes`, all contests of a grammar together."""
 
 
@@ -158,13 +160,15 @@ class Contest:
         self._rows = rows
         starts = [rows.intern(lexeme.term) for lexeme in lexemes]
         self.root: State = tuple([(n, s) for n, s in enumerate(starts) if not rows.is_empty(s)])
+        self._firsts = {n: rows.first_bytes(start) for n, start in self.root}
         self.first = 0
-        for _, start in self.root:
-            self.first |= rows.first_bytes(start)
+        for first in self._firsts.values():
+            self.first |= first
         self.alphabet = 0
         for lexeme in lexemes:
             self.alphabet |= _alphabet(lexeme.term)
         self._nodes: dict[State, Node] = {}
+        self._too_few: int | None = 0
         self._cut: set[int] = set()
         self._ends_of: dict[int, set[End]] = {}
         self._words: dict[tuple[frozenset[End], int], Term] = {}
@@ -191,6 +195,8 @@ class Contest:
 
     def explore(self, most: int | None = None) -> bool:
         """Make every state; False, and none, if there are more than `most`."""
+        if self._nodes or most == self._too_few:
+            return bool(self._nodes)
         nodes: dict[State, Node] = {self.root: Node(None)}
         self._lead(self.root, nodes[self.root])
         todo = list(nodes[self.root].edges)
@@ -199,6 +205,7 @@ class Contest:
             if state in nodes:
                 continue
             if len(nodes) == most:
+                self._too_few = most
                 return False
             self._rows.spend()
             nodes[state] = node = self._node(state)
@@ -271,10 +278,13 @@ class Contest:
     def _make_words(self, ends: frozenset[End], blocked: int) -> Term:
         members: list[Term] = []
         left = set(ends)
+        winners = {n for end in ends for n in end.winners}
         whole = [
-            (n, mine) for n, mine in self._ends_of.items() if n not in self._cut and mine <= ends
+            (n, self._ends_of[n])
+            for n in winners
+            if n not in self._cut and self._ends_of[n] <= ends
         ]
-        for n, mine in sorted(whole, key=lambda item: -len(item[1])):
+        for n, mine in sorted(whole, key=lambda item: (-len(item[1]), item[0])):
             if mine & left:
                 left -= mine
                 members.append(self.whole(n, blocked))
@@ -284,8 +294,14 @@ class Contest:
 
     def whole(self, n: int, blocked: int) -> Term:
         """All texts of a lexeme that do not begin with a blocked byte."""
-        first = self._rows.first_bytes(dict(self.root)[n])
-        return without_first_bytes(self.lexemes[n].term, first, blocked)
+        return without_first_bytes(self.lexemes[n].term, self._firsts[n], blocked)
+
+    def all_words(self, blocked: int) -> Term:
+        """All texts with which the only lexeme wins, its states not looked at."""
+        term = self.whole(0, blocked)
+        if term is EMPTY or not self.lexemes[0].lazy:
+            return term
+        return intersect((term, complement(cat(term, ANY_BYTE, ALL))))
 
     def words_from(self, start: State, ends: Iterable[End]) -> Term:
         """What may come after `start` up to some ends; without the empty text."""

@@ -11,7 +11,7 @@ Source: Tomita, "Efficient parsing for natural language" (1985).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
@@ -60,15 +60,17 @@ class Place:
         accepts: The text may end.
     """
 
-    __slots__ = ("_after", "_shifts", "accepts", "begins", "inside", "symbols")
+    __slots__ = ("_after", "_push", "_shifts", "accepts", "begins", "inside", "symbols")
 
     def __init__(
         self,
+        push: Callable[[Stack, int], Stack],
         shifts: dict[str, list[tuple[Stack, int]]],
         inside: set[str],
         classes: set[str],
         accepts: bool,
     ) -> None:
+        self._push = push
         self._shifts = shifts
         self._after: dict[str, frozenset[Stack]] = {}
         self.symbols = shifts.keys()
@@ -81,7 +83,7 @@ class Place:
         found = self._after.get(symbol)
         if found is None:
             shifts = self._shifts.get(symbol, ())
-            found = frozenset([stack.push(state) for stack, state in shifts])
+            found = frozenset([self._push(stack, state) for stack, state in shifts])
             self._after[symbol] = found
         return found
 
@@ -130,7 +132,28 @@ class Parser:
                 classes.add(kind)
                 if kind == here:
                     inside.add(kind)
-        return Place(shifts, inside, classes, accepts)
+        return Place(self._push, shifts, inside, classes, accepts)
+
+    def _push(self, stack: Stack, state: int) -> Stack:
+        """The stack with one more state, reduced where nothing else can be done with it.
+
+        So what comes after `"a"` and after `"b"` is the same after `"a" | "b"`.
+        """
+        pushed = stack.push(state)
+        while True:
+            complete = self._automaton.complete(pushed.state)
+            if len(complete) != 1 or complete[0].origin == ROOT:
+                return pushed
+            if any(True for _ in self._automaton.symbols(pushed.state)):
+                return pushed
+            pushed = self._reduce(pushed, complete[0])
+
+    def _reduce(self, stack: Stack, production: Production) -> Stack:
+        below = stack
+        for _ in production.expansion:
+            assert below.below is not None
+            below = below.below
+        return below.push(self._goto(below.state, production.origin))
 
     def _shifts_of(self, state: int) -> list[tuple[str, int]]:
         """The terminals that may come in a state, each with the state after it."""
@@ -152,14 +175,10 @@ class Parser:
         todo = list(stacks)
         while todo:
             stack = todo.pop()
-            for origin, expansion in self._automaton.complete(stack.state):
-                if origin == ROOT:
+            for production in self._automaton.complete(stack.state):
+                if production.origin == ROOT:
                     continue
-                below = stack
-                for _ in expansion:
-                    assert below.below is not None
-                    below = below.below
-                pushed = below.push(self._goto(below.state, origin))
+                pushed = self._reduce(stack, production)
                 if pushed not in found:
                     found[pushed] = None
                     todo.append(pushed)
