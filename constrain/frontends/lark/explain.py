@@ -323,8 +323,8 @@ class LarkExplainer:
         at = 0
         try:
             for token, accept in self._tokens(start, text):
-                if token.start_pos is None:
-                    break  # the blocks that end with the text
+                if token.start_pos is None or self._ends_with_text(found, token.type):
+                    break
                 at = token.start_pos
                 lexeme = _Lexeme(token.type, token.start_pos, token.end_pos)
                 if lexeme.end == len(text):
@@ -337,6 +337,14 @@ class LarkExplainer:
         except LarkError:
             return found, None, at
         return found, None, len(text)
+
+    def _ends_with_text(self, before: Sequence[_Lexeme], name: str) -> bool:
+        """Whether a lexeme ends a block because the text does: no newline came before it."""
+        indenter: Any = self._lark.options.postlex
+        if indenter is None or name != indenter.DEDENT_type:
+            return False
+        of_line = (indenter.NL_type, indenter.INDENT_type, indenter.DEDENT_type)
+        return not before or before[-1].name not in of_line
 
     def _tokens(self, start: str, text: str) -> Iterable[tuple[Any, Callable[[Any], object]]]:
         """Lark's lexemes, each with what is called before the next."""
