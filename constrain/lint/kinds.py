@@ -21,6 +21,7 @@ from constrain.errors import (
 from constrain.frontends.cfg import Symbol
 from constrain.frontends.cfg import Terminal as Leaf
 from constrain.frontends.gbnf.reader import nearest
+from constrain.frontends.llguidance import is_dialect
 from constrain.grammar import Grammar
 from constrain.limits import DEFAULT_LIMITS, Limits
 from constrain.lint.findings import CODES, Finding, Source
@@ -66,7 +67,7 @@ def lint(
         lexer: Of Lark.
         import_paths: Of Lark.
         postlex: Of Lark.
-        dialect: Of a pattern or a JSON Schema, as of the method that reads it.
+        dialect: Of a Lark grammar, a pattern or a JSON Schema, as of the method that reads it.
         vocabulary: What the grammar is for: then what it lacks is found too.
         ignore: Codes that are not looked for.
         limits: Budgets.
@@ -95,7 +96,7 @@ def lint(
     run = _Run(Source(text), vocabulary, limits)
     if kind == "lark":
         options = {"parser": parser, "lexer": lexer, "postlex": postlex}
-        found = run.lark(start or "start", import_paths, options)
+        found = run.lark(start or "start", dialect or "auto", import_paths, options)
     elif kind == "gbnf":
         found = run.gbnf(_only(start) or "root")
     elif kind == "regex":
@@ -142,15 +143,27 @@ class _Run:
         yield from self._fit(outline, grammar)
 
     def lark(
-        self, start: str | Sequence[str], import_paths: Sequence[Any], options: dict[str, Any]
+        self,
+        start: str | Sequence[str],
+        dialect: str,
+        import_paths: Sequence[Any],
+        options: dict[str, Any],
     ) -> Iterator[Finding]:
         text, limits = self._source.text, self._limits
         starts = (start,) if isinstance(start, str) else tuple(start)
         outline = outline_lark(text, starts)
         grammar = None
+        is_other = is_dialect(text, dialect, "lalr", "auto", (), None)
+        if is_other:
+            import_paths = ()  # that dialect imports from no file
         try:
             grammar = Grammar.from_lark(
-                text, start=start, import_paths=import_paths, limits=limits, **options
+                text,
+                start=start,
+                dialect=dialect,
+                import_paths=import_paths,
+                limits=limits,
+                **options,
             )
         except BackendUnavailableError:
             raise
@@ -162,7 +175,7 @@ class _Run:
             if finding.code == "undefined-name":
                 undefined = list(self._undefined(outline))
             yield from undefined or [finding]
-        made = self._read_lark(starts, import_paths, options)
+        made = None if is_other else self._read_lark(starts, import_paths, options)
         if made is not None:
             # Here, so that a grammar in another syntax needs no lark.
             from constrain.lint.terminals import check_terminals, terms_of_terminals
@@ -177,7 +190,7 @@ class _Run:
     def _read_lark(
         self, starts: Sequence[str], import_paths: Sequence[Any], options: dict[str, Any]
     ) -> Any:  # noqa: ANN401 - a Lark, or None
-        """What lark itself makes of the grammar; None if it is written in another dialect."""
+        """What lark itself makes of the grammar; None if it refuses it."""
         import lark
 
         try:

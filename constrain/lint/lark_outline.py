@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(
     | (?P<newline>\n)
     | (?P<string>"(?:\\.|[^"\\\n])*+"i?)
     | (?P<regexp>/(?![/*])(?:\\.|[^/\\])++/[imslux]*+)
-    | (?P<name>[!?]*+[_a-zA-Z][_a-zA-Z0-9]*+)
+    | (?P<name>[!?]*+[_a-zA-Z][_a-zA-Z0-9]*+(?:-[_a-zA-Z0-9]++)*+)
     | (?P<directive>%[a-z]++)
     | (?P<special><(?:\|[^|>\n]*+\||[^<>\s]++)>)
     | (?P<number>[+-]?[0-9]++)
@@ -39,6 +39,7 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "v": "\v", "a": "\a"}
+_IN_BRACES: Final = re.compile(r"\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}")
 _COUNTS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -173,8 +174,9 @@ class _LarkReader:
             parameters = tuple(t.text for t in self._skip_braces("{", "}") if t.kind == "name")
         if self._takes("."):
             self._at += self._peek().kind == "number"
-        if self._peek().text == "[":  # options of the llguidance dialect
-            self._skip_braces("[", "]")
+        if self._peek().text == "[":  # options of the llguidance dialect, as in stop=END
+            inside = self._skip_braces("[", "]")
+            self._outline.roots.update(t.text for t in inside if t.kind == "name")
         if not self._takes(":"):
             self._skip_line()
             return
@@ -234,6 +236,8 @@ class _LarkReader:
                 if self._takes(".."):
                     hi = int(self._take().text[:18]) if self._peek().kind == "number" else lo
                 self._repeat(group, lo, max(lo, hi))
+            elif token.text == "{":
+                self._counts(group, token)
             elif token.text == "..":
                 self._range(group)
             elif token.text in "&~":  # of the llguidance dialect
@@ -251,8 +255,21 @@ class _LarkReader:
                 self._skip_braces("{", "}")
             self._add(group, Terminal(OPAQUE.term), token)
 
+    def _counts(self, group: _Group, token: _Token) -> None:
+        """`{2,3}` of the llguidance dialect, whose brace is taken."""
+        found = _IN_BRACES.match(self._outline.source.text, token.start)
+        while self._peek().kind != "end" and not self._takes("}"):
+            self._at += 1
+        if found is not None and (found[1] or found[2]):
+            lo = int((found[1] or "0")[:18])
+            hi = lo if found[2] is None else int(found[3][:18]) if found[3] else None
+            self._repeat(group, lo, hi if hi is None else max(lo, hi))
+
     def _name(self, group: _Group, token: _Token) -> None:
-        if self._peek().text == "{":
+        is_template = self._peek().text == "{" and not _IN_BRACES.match(
+            self._outline.source.text, self._peek().start
+        )
+        if is_template:
             names = {t.text for t in self._skip_braces("{", "}") if t.kind == "name"}
             part: Expression = Terminal(OPAQUE.term)
             self._outline.uses[part] = tuple((names | {token.text}) - set(self._parameters))

@@ -22,7 +22,7 @@ from constrain.frontends.cfg import Choice, Expression, Repetition, Sequence, Te
 from constrain.frontends.regex import from_regex
 from constrain.lint.outline import Span
 
-__all__ = ["outline_pattern"]
+__all__ = ["PatternChoice", "outline_pattern"]
 
 _QUANTIFIER: Final = re.compile(r"([*+?]|\{ *(\d*) *(?:(,) *(\d*) *)?\})[?+]?")
 _ESCAPE: Final = re.compile(
@@ -35,6 +35,11 @@ _OPENS: Final = re.compile(
     r"|\?(?P<comment>#[^)]*)\)|\?(?P<atomic>>)|\?(?P<flags>[a-zA-Z-]*)(?P<scoped>[:)]))?"
 )
 _SIMPLE: Final = re.compile(r"[^\\\[\](){}.*+?|^$]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternChoice(Choice):
+    """Alternatives of a pattern, in which every blank counts."""
 
 
 @dataclass(slots=True)
@@ -138,7 +143,7 @@ class _PatternReader:
     def _finish(self, group: _Group) -> Expression:
         self._bar(group, self._at)
         members = group.members
-        return members[0] if len(members) == 1 else Choice(tuple(members))
+        return members[0] if len(members) == 1 else PatternChoice(tuple(members))
 
     def _quantify(self, start: int) -> bool:
         """Read a quantifier; False where none stands."""

@@ -23,9 +23,13 @@ from constrain.frontends.cfg.graph import Graph, components
 from constrain.limits import Limits
 from constrain.lint.findings import Finding
 from constrain.lint.outline import Definition, Outline, walk
+from constrain.lint.patterns import PatternChoice
 
 __all__ = ["check_rules", "make_graph"]
 
+_QUOTED_OR_BLANK: Final = re.compile(
+    r"""("(?:\\.|[^"\\])*+"|\[(?:\\.|[^\]\\])*+\]|/(?:\\.|[^/\\])++/)|\s++"""
+)
 _ALL: Final = "\0all"
 """No grammar has a rule of this name."""
 
@@ -185,7 +189,9 @@ def _duplicates(outline: Outline, choice: Choice) -> Iterator[Finding]:
     again: list[tuple[tuple[int, int], str]] = []
     for member in choice.members:
         span = outline.places.get(member)
-        shown = "" if span is None else _normal(outline, span, 10_000)
+        shown = "" if span is None else outline.source.text[span[0] : span[1]].strip()
+        if not isinstance(choice, PatternChoice):
+            shown = _QUOTED_OR_BLANK.sub(lambda found: found[1] or " ", shown)
         if span is not None and shown and seen.setdefault(shown, span[0]) != span[0]:
             again.append((span, shown))
     if again:
@@ -201,9 +207,9 @@ def _duplicates(outline: Outline, choice: Choice) -> Iterator[Finding]:
         )
 
 
-def _normal(outline: Outline, span: tuple[int, int], most: int = 40) -> str:
-    text = re.sub(r"\s+", " ", outline.source.text[span[0] : min(span[1], span[0] + most)]).strip()
-    return text + ("..." if span[1] - span[0] > most else "")
+def _normal(outline: Outline, span: tuple[int, int]) -> str:
+    text = re.sub(r"\s+", " ", outline.source.text[span[0] : min(span[1], span[0] + 40)]).strip()
+    return text + ("..." if span[1] - span[0] > 40 else "")
 
 
 def _listed(names: Iterable[str]) -> str:

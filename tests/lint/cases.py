@@ -210,6 +210,8 @@ CLEAN: dict[str, list[Clean]] = {
     "duplicate-alternative": [
         Clean("gbnf", 'root ::= "a" | "b" ("a" | "c") | "A"'),
         Clean("gbnf", 'root ::= "a" | "c | c"'),
+        Clean("gbnf", 'root ::= " " | "  " | [ ] | [  a]'),
+        Clean("lark", "start: A\nA: /(x y|x  y)/"),
         Clean("regex", "ab|[ab|ab]|(ab|c)"),
         Clean("lark", 'start: "a" | "a"i | "b" -> a'),
     ],
