@@ -415,6 +415,29 @@ def test_options_that_do_not_fit(
     assert message in capsys.readouterr().err
 
 
+def test_other_commands_take_the_same_grammars(
+    sums: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["explain", "--lark", "grammars/sums.lark", "--start", "product"]) == 0
+    assert "then comes: ' ', '(', '.', '0' to '9'" in capsys.readouterr().out
+    assert run(["explain", "--grammar", "grammars/sums.lark", "--parser", "earley"]) == 0
+    generate = ["generate", "--prompt", "x", "--model", "no/such/folder"]
+    capsys.readouterr()
+    assert run([*generate, "--lark", "grammars/sums.lark"]) == 2
+    assert "there is no model at" in capsys.readouterr().err
+    assert run([*generate, "--grammar", "grammars/none.lark"]) == 2
+    assert "grammars/none.lark: grammar error: it cannot be read" in capsys.readouterr().err
+
+
+def test_the_place_in_a_very_long_line(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("long.txt").write_bytes(b"1+" * 300_000 + "\t日本+".encode() + b"1" * 600_000)
+    assert run(["check", "--grammar", "grammars/sums.lark", "long.txt"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "long.txt: rejected at byte 600000, line 1, column 600001"
+    assert lines[1] == "  ..." + "1+" * 15 + r"\t日本+" + "1" * 25 + "..."
+    assert lines[2] == " " * 35 + "^"
+
+
 def test_fixtures_that_pass(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "grammars"]) == 0
     head, row, total = capsys.readouterr().out.splitlines()
