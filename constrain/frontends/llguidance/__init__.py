@@ -10,9 +10,10 @@ parser (`lark`).
     False
 
 Read in this order: `lexer`, `syntax` with `parameters`, `reader` with `options`, `imports` and
-`substrings` (text to syntax tree), `terminals` and `inline_json` (parts of it to terms),
-`productions` (the rest to rules without operators), `contest` (lexemes that compete), `stacks` (the
-parser), `boundaries` (both together), `lower` (all of it), `detection` (which dialect a text is).
+`substrings`, `grammar_list` (text to syntax trees), `terminals` and `inline_json` (parts of them to
+terms), `productions` (the rest to rules without operators), `contest` (lexemes that compete),
+`stacks` and `follow` (the parser), `boundaries` with `spacious` (both together), `lower` (all of
+it), `detection` (which dialect a text is).
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from collections.abc import Sequence
 from constrain.algebra.terms import Term, alt
 from constrain.errors import GrammarError
 from constrain.frontends.llguidance.detection import is_dialect
+from constrain.frontends.llguidance.grammar_list import read_grammars
 from constrain.frontends.llguidance.lower import lower
 from constrain.frontends.llguidance.productions import make_productions
-from constrain.frontends.llguidance.reader import read_grammar
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["from_llguidance", "is_dialect"]
@@ -44,6 +45,6 @@ def from_llguidance(
     starts = [start] if isinstance(start, str) else list(start)
     if not starts:
         raise GrammarError("start names no rule", hint="start='start'")
-    grammar = read_grammar(text, limits)
-    made, symbols = make_productions(text, grammar, starts, limits)
+    grammar, named = read_grammars(text, limits)
+    made, symbols = make_productions(grammar, named, starts, limits)
     return alt([lower(made, symbol, limits) for symbol in symbols])

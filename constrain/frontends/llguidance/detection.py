@@ -59,6 +59,8 @@ def is_dialect(text: str, dialect: str, *of_lark: Any) -> bool:  # noqa: ANN401 
 
 
 def _has_marks(text: str) -> bool:
+    if text.lstrip().startswith("{"):  # several grammars, in JSON
+        return True
     for match in _EITHER.finditer(text):
         if match["mark"] is not None:
             return True

@@ -13,6 +13,7 @@ Cost: O(size of the tree), times the values of parameters; counted repeats are w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -83,9 +84,15 @@ class Made:
 
 
 def make_productions(
-    source: str, grammar: GrammarText, starts: list[str], limits: Limits
+    grammar: GrammarText, named: Mapping[str, GrammarText], starts: list[str], limits: Limits
 ) -> tuple[Made, list[str]]:
     """Productions, and the symbols of the start rules.
+
+    Args:
+        grammar: The whole.
+        named: What it may refer to.
+        starts: The start rules.
+        limits: Budgets.
 
     Raises:
         GrammarSyntaxError: A name is not defined, or something stands where it may not.
@@ -93,7 +100,7 @@ def make_productions(
         GrammarError: A schema in it is wrong.
         LimitExceededError: It is larger than the limits allow.
     """
-    writer = _Writer(source, limits)
+    writer = _Writer(grammar.source, named, limits)
     symbols = [writer.open(grammar, start, (0, 1)) for start in starts]
     writer.write()
     return writer.made, symbols
@@ -120,9 +127,10 @@ class _Todo:
 
 
 class _Writer:
-    def __init__(self, source: str, limits: Limits) -> None:
+    def __init__(self, source: str, named: Mapping[str, GrammarText], limits: Limits) -> None:
         self.made = Made()
-        self._source = source
+        self._source = source  # of what is being written
+        self._named = named
         self._limits = limits
         self._rows = Rows(limits)
         self._texts: dict[GrammarText, _Text] = {}
@@ -133,6 +141,12 @@ class _Writer:
 
     def open(self, grammar: GrammarText, start: str, span: Span) -> str:
         """The symbol of the start rule of a grammar text."""
+        before, self._source = self._source, grammar.source
+        symbol = self._open(grammar, start, span)
+        self._source = before
+        return symbol
+
+    def _open(self, grammar: GrammarText, start: str, span: Span) -> str:
         text = self._texts.get(grammar)
         if text is None:
             terminals = Terminals(self._source, grammar, self._limits)
@@ -156,6 +170,7 @@ class _Writer:
         while self._todo:
             todo = self._todo.pop()
             body = todo.body
+            self._source = todo.text.grammar.source
             if isinstance(body, Choice):
                 for option in body.options:
                     if option.condition is not None:
@@ -262,11 +277,7 @@ class _Writer:
         if isinstance(part, Nested):
             return (self._nested(text, part),)
         if isinstance(part, Reference):
-            raise self._unsupported(
-                f"the grammar refers to another one, @{part.name}, and none was given",
-                part.span,
-                "write it in its place, in %lark {...} or %json {...}",
-            )
+            return (self._reference(text, part),)
         raise self._error(
             "'&' may stand in terminals only", part.span, "name the rule in upper case"
         )
@@ -285,6 +296,23 @@ class _Writer:
         if symbol is None:
             symbol = self._symbols[part] = self._fresh(text, "%lark")
             self._add(symbol, (self.open(part.grammar, "start", part.span),))
+        return symbol
+
+    def _reference(self, text: _Text, part: Reference) -> str:
+        symbol = self._symbols.get((text, "@", part.name))
+        if symbol is None:
+            grammar = self._named.get(part.name)
+            if grammar is None:
+                near = nearest(part.name, self._named)
+                raise self._error(
+                    f"the grammar refers to another one, @{part.name}, and none was given",
+                    part.span,
+                    f"did you mean @{near}?"
+                    if near is not None
+                    else "write it in its place, in %lark {...} or %json {...}",
+                )
+            symbol = self._symbols[text, "@", part.name] = self._fresh(text, f"@{part.name}")
+            self._add(symbol, (self.open(grammar, "start", (0, 1)),))
         return symbol
 
     def _token(self, part: SpecialToken) -> Term:

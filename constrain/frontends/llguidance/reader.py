@@ -144,7 +144,7 @@ class _Reader:
 
     def grammar(self, end: str) -> _Reading:
         """A grammar up to the lexeme `end`, which is taken."""
-        made = GrammarText()
+        made = GrammarText(self._source)
         while True:
             self._skip_newlines()
             if self._accept(end):

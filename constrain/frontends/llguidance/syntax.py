@@ -229,12 +229,14 @@ class GrammarText:
     """One grammar: the whole text, or what stands in `%lark {...}`.
 
     Attributes:
+        source: The text that spans are places in.
         rules: By name.
         terminals: By name, those too that are imported.
         ignored: What may stand between lexemes.
         options: Of `%llguidance`, merged.
     """
 
+    source: str
     rules: dict[str, RuleDefinition] = field(default_factory=dict)
     terminals: dict[str, TerminalDefinition] = field(default_factory=dict)
     ignored: list[Expression] = field(default_factory=list)

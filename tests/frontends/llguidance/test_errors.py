@@ -50,6 +50,7 @@ WRONG = [
     ("start: %regex {}", "%regex has exactly one field", "%regex {}", "one of substring"),
     ("%foo\nstart: /a/", "there is no directive '%foo'", "%foo", "there are %llguidance"),
     ("%import common.FOO\nstart: FOO", "'common' has no 'FOO'", "FOO", "it has DIGIT"),
+    ("start: @other", "refers to another one, @other, and none", "@other", "in its place"),
     ('start: x\nx[foo=1]: "a"', "there is no attribute 'foo'", "foo", "there are lazy"),
     ('start: x\nx[lazy, lazy]: "a"', "attribute 'lazy' is given twice", "lazy", None),
     ('start: x\nx[lazy, stop="b"]: "a"', "lazy and stop may not stand together", "stop", None),
@@ -85,7 +86,6 @@ def test_a_wrong_grammar(text, reason, marked, hint):
 REFUSED = [
     ("start: x\nx[max_tokens=3]: /[0-9]+/", "max_tokens counts tokens", "/(.|\\n){0,2000}/"),
     ("start: x\nx[max_tokens=3]: %json {}", "max_tokens counts tokens", None),
-    ("start: @other", "refers to another one, @other", "in its place"),
     ('start: x "c"\nx[stop=/../]: /a/', "the stop of rule 'x': it has more than 64", "use suffix"),
     (r"start: /a\b/", "a lexeme does not look at what stands around it", "word boundaries"),
     ('start.2: "a"', "priorities are no part of this dialect", "dialect='lark'"),
@@ -134,6 +134,24 @@ def test_arguments_of_larks_own_are_refused():
         Grammar.from_lark("start: <|x|>", parser="earley")
     with pytest.raises(GrammarError, match="dialect must be 'auto', 'lark' or 'llguidance'"):
         Grammar.from_lark('start: "a"', dialect="other")
+
+
+LISTS = [
+    ('{"grammars": []}', 'a grammar in JSON has a list of "grammars"'),
+    ('{"grammars": [{}]}', "grammar 0 has not exactly one of 'lark_grammar' and 'json_schema'"),
+    ('{"grammars": [{"lark_grammar": 3}]}', "grammar 0: lark_grammar is a text"),
+    ('{"grammars": [{"json_schema": true, "name": 3}]}', "grammar 0: the name 3 is no text"),
+    ('{"grammars"', "is JSON, and this is not"),
+    ('{"grammars": [{"lark_grammar": "start: @a"}, {"name": "ab", "json_schema": {}}]}', "@a"),
+    ('{"grammars": [{"lark_grammar": "start: x"}]}', "there is no rule 'x'"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), LISTS)
+def test_a_wrong_list_of_grammars(text, reason):
+    with pytest.raises(GrammarSyntaxError) as caught:
+        Grammar.from_lark(text)
+    assert reason in caught.value.reason
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ CASES = SHARED / "data" / "grammars" / "cases"
 _MAX_TOKENS = "max_tokens counts tokens; refused by name"
 _ESCAPES = "which escapes JSON strings may have is not a knob of JSON styles; refused by name"
 _REGEX_ESCAPES = "escapes in strings with a pattern: all or those that JSON needs, not some"
-_NAMED = "grammars given beside this one (@name) are refused by name"
+_NAMED = "the grammar that it refers to was not recorded"
 _TRAILING = "xgrammar ignores after the last lexeme, llguidance only before one that may come"
 _FREE = "xgrammar lets free text end without its stop; llguidance does not"
 _CASE = "xgrammar folds ASCII only; llguidance, as Rust's regex, all of Unicode"
@@ -47,8 +47,6 @@ DEPARTURES = {
     "xgrammar/lark/7afe6c4b876d": _FREE,
     "xgrammar/lark/e68ecc1751be": _FREE,
     "xgrammar/lark/e9556db9079b": _FREE,
-    "xgrammar/lark/1e7331ba0cc6": _NAMED,
-    "xgrammar/lark/50ec6ca2336d": _NAMED,
     "xgrammar/lark/8df9b06d0572": _NAMED,
     "xgrammar/lark/c7067060e99c": _NAMED,
     "xgrammar/lark/234f572ed0f5": "a stop with more than 64 texts is refused by name",
@@ -77,6 +75,12 @@ def read(name, kind):
         return [case for case in map(json.loads, lines) if case["kind"] == kind]
 
 
+def with_others(text, kind, named):
+    """A grammar and those that it refers to, in JSON."""
+    others = [{"name": name, kind: value} for name, value in named.items()]
+    return json.dumps({"grammars": [{"lark_grammar": text}, *others]})
+
+
 def verdict(grammar, text):
     where = grammar.first_rejection(text.encode())
     return "accept" if where is None else "prefix" if where.at_end else "reject"
@@ -84,8 +88,11 @@ def verdict(grammar, text):
 
 def disagreements(case):
     """What is not as recorded, in words."""
+    text = case["grammar"]
+    if "named_grammars" in case.get("options", {}):
+        text = with_others(text, "lark_grammar", case["options"]["named_grammars"])
     try:
-        grammar = Grammar.from_lark(case["grammar"], dialect="llguidance")
+        grammar = Grammar.from_lark(text, dialect="llguidance")
     except (GrammarError, LimitExceededError) as error:
         return [] if "compile_error" in case else [f"refused: {error}"]
     if "compile_error" in case:
@@ -121,12 +128,11 @@ SKIPPED = {
 
 
 def grammar_of(case):
-    text = case["grammar"]
-    if "sub_lark" in case:
-        text = text.replace("@sub", "%lark {\n" + case["sub_lark"] + "\n}")
-    if "sub_json_schema" in case:
-        text = text.replace("@sub", "%json " + json.dumps(case["sub_json_schema"]))
-    return text
+    for kind in ("lark", "json_schema"):
+        if f"sub_{kind}" in case:
+            key = kind if kind == "json_schema" else "lark_grammar"
+            return with_others(case["grammar"], key, {"sub": case[f"sub_{kind}"]})
+    return case["grammar"]
 
 
 def steps(trace):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from constrain import Grammar
@@ -59,6 +61,24 @@ CASES = [
 @pytest.mark.parametrize(("text", "accepted", "rejected"), CASES, ids=[c[0] for c in CASES])
 def test_what_it_means(text, accepted, rejected):
     grammar = Grammar.from_lark(text, dialect="llguidance")
+    assert [t for t in accepted if not grammar.accepts(t.encode())] == []
+    assert [t for t in rejected if grammar.accepts(t.encode())] == []
+
+
+LISTS = [
+    ([{"lark_grammar": 'start: "a" @b | "c"'}, {"name": "b", "lark_grammar": 'start: "x"+'}],
+     ["axx", "c"], ["a", "x"]),
+    ([{"lark_grammar": "start: @b @b"}, {"name": "b", "json_schema": {"const": "x"}}],
+     ['"x""x"'], ['"x"']),
+    ([{"json_schema": {"type": "integer"}}], ["12"], ["a"]),
+    ([{"lark_grammar": "start: @b"}, {"name": "b", "lark_grammar": 'start: "(" @b ")" | "x"'}],
+     ["x", "((x))"], ["(x"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("grammars", "accepted", "rejected"), LISTS)
+def test_several_grammars(grammars, accepted, rejected):
+    grammar = Grammar.from_lark(json.dumps({"grammars": grammars}))
     assert [t for t in accepted if not grammar.accepts(t.encode())] == []
     assert [t for t in rejected if grammar.accepts(t.encode())] == []
 
