@@ -375,6 +375,7 @@ def test_generated_calls_are_read_back_and_valid(name):
         except UnsupportedFeatureError:
             continue
         text = walk_to_the_marks(grammar, how, rng)
+        assert text is not None
         text = text[text.index(TOOL_FORMATS[name].first_trigger.encode()) :].decode()
         ((called, arguments),) = READ[name](text, {"f": schema})
         assert called == "f"
@@ -384,7 +385,7 @@ def test_generated_calls_are_read_back_and_valid(name):
 
 
 def walk_to_the_marks(grammar, how, rng):
-    """A random text, in which what ends strings and calls is likely."""
+    """A random text, in which what ends strings and calls is likely; None if it has no end."""
     marks = {how.end, how.call.partition("$ARGS")[2], '"', "'", "}", "]"}
     if how.arguments:
         style = how.arguments
@@ -403,7 +404,7 @@ def walk_to_the_marks(grammar, how, rng):
         chosen = rng.choice(likely if likely and rng.random() < 0.3 + step / 400 else ids)
         assert matcher.accept_token(chosen)
         text += bytes([chosen]) if chosen < 256 else ends[chosen - 256]
-    raise AssertionError(text)
+    return None
 
 
 def plain(schema):
@@ -417,7 +418,7 @@ def plain(schema):
 @pytest.mark.parametrize("name", TOOL_FORMATS)
 def test_recorded_calls_of_real_tools_are_accepted(name):
     rows = [row for row in real_tools() if row.get("valid_calls")]
-    rows = random.Random(name).sample(rows, 25)
+    rows = random.Random(name).sample(rows, 12)
     text = "" if TOOL_FORMATS[name].whole_message else "So: "
     for row in rows:
         tools = [{"name": "f", "parameters": row["parameters"]}]
