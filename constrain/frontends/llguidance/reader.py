@@ -299,7 +299,7 @@ class _Reader:
     def _attribute_number(self) -> float:
         self._expect("=", "'='")
         number = self._expect("number", "a number")
-        value = float(number.text)
+        value = math.nan if number.text.lower().startswith("0x") else float(number.text)
         if not math.isfinite(value) or value < 0:
             raise self._error("a temperature is finite and >= 0", (number.start, number.stop))
         return value

@@ -57,6 +57,7 @@ WRONG = [
     ('start: x\nx[stop_capture="b"]: "a"', "stop_capture needs stop or suffix", "stop_", None),
     ('start: x\nx[suffix=""]: "a"', "the suffix is empty", "suffix", "leave it out"),
     ('start: x\nx[temperature=-1]: "a"', "a temperature is finite and >= 0", "-1", None),
+    ('start: x\nx[temperature=0x1]: "a"', "a temperature is finite and >= 0", "0x1", None),
     ('start: A\nA[lazy]: "a"', "terminal 'A' has attributes", "[", "lower case"),
     ("start: x\nx[lazy]: y\ny: /a/", "'y' is a rule, and only terminals may stand", "y", "upper"),
     ('start: n\nn::_: "a" %if bit_set(0)', "rule 'n' needs a parameter", "n", "as in n::0"),
