@@ -17,9 +17,9 @@ Cost: O(terminals^2) steps of small automata, most of which end at the first cod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from constrain.frontends.lark.scanner import START, Place, Scanner, Spot
 from constrain.frontends.lark.stacks import END
@@ -52,8 +52,7 @@ def adjacency(
     alone: Mapping[str, Scanner],
     ignored: Sequence[str],
     newline: str | None,
-    *,
-    compete: bool,
+    together: Mapping[str, Collection[str]],
 ) -> Adjacency | None:
     """What may follow what, or None if no blank may stand between lexemes.
 
@@ -65,9 +64,10 @@ def adjacency(
         ignored: Those that may stand anywhere.
         newline: The terminal of an `Indenter`: it competes everywhere, and must be able to end with
             any number of blanks.
-        compete: The first terminal in lark's order wins; else each is tried alone.
+        together: For each, those that compete with it somewhere; the first in lark's order wins.
+            Empty if each is tried alone.
     """
-    return _Search(machine, terminals, addresses, alone, ignored, newline, compete).result()
+    return _Search(machine, terminals, addresses, alone, ignored, newline, together).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,18 @@ class _Run:
     sure: bool
 
 
+class _Bare(NamedTuple):
+    """A terminal after which no blank may stand.
+
+    Attributes:
+        texts: Some texts of it, each with one that may follow it.
+        blocked: Terminals that perhaps cannot follow one of the texts.
+    """
+
+    texts: list[tuple[str, str]]
+    blocked: frozenset[str]
+
+
 class _Search:
     def __init__(
         self,
@@ -92,7 +104,7 @@ class _Search:
         alone: Mapping[str, Scanner],
         ignored: Sequence[str],
         newline: str | None,
-        compete: bool,
+        together: Mapping[str, Collection[str]],
     ) -> None:
         self._machine = machine
         order = sorted(
@@ -105,11 +117,12 @@ class _Search:
         self._ignored = list(dict.fromkeys(ignored))
         self._newline = newline
         self._present = {*self._ignored, *([] if newline is None else [newline])}
-        self._compete = compete
+        self._compete = bool(together)
+        self._together = together
         self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
         self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
-        self._known: dict[str, set[Spot]] = {}
-        self._samples = {name: alone[name].samples(_SAMPLES) for name in self._terminals}
+        self._known: dict[str, dict[str, set[Spot]]] = {}
+        self._samples = {name: self._examples(name) for name in self._terminals}
 
     def result(self) -> Adjacency | None:
         cores = [
@@ -122,7 +135,7 @@ class _Search:
             return None
         blank, texts = max(cores, key=lambda core: len(core[1]))
         blanks = [b for b, others in cores if others.keys() >= texts.keys()]
-        bare: dict[str, tuple[str, frozenset[str]]] = {}
+        bare: dict[str, _Bare] = {}
         for name in self._terminals:
             if name not in texts and not (self._compete and name in self._ignored):
                 alone = self._without_blank(name, blank, texts)
@@ -133,33 +146,85 @@ class _Search:
             texts.pop(newline, None)
             bare.pop(newline, None)
         unknown = frozenset([n for n in self._terminals if n not in texts and n not in bare])
+        ways = {
+            name: self._ways(name, [(text, blank) for text in each]) for name, each in texts.items()
+        } | {name: self._ways(name, each.texts) for name, each in bare.items()}
         blocked = {}
         for name in self._terminals:
-            here = unknown | self._blocked(self._pending(name), blank, blanks, texts, bare)
+            pending = self._pending(name)
+            every = set().union(*pending.values())
+            free = any([all([self._settles(spot, b) for spot in every]) for b in blanks])
+            here = set(unknown)
+            for other, each in ways.items():
+                if free and other in texts:
+                    continue
+                spots = every
+                if self._compete and name in self._ignored:  # the contest is one that has both
+                    spots = set().union(
+                        *[p for n, p in pending.items() if n in (name, *self._together[other])]
+                    )
+                if not any([all([self._settles(spot, way) for spot in spots]) for way in each]):
+                    here.add(other)
+            if not free and not all([self._machine.holds_at_end(s.pending) for s in every]):
+                here.add(END)
             if name in bare:
-                here |= bare[name][1]
-            blocked[name] = here
+                here |= bare[name].blocked
+            blocked[name] = frozenset(here)
         return Adjacency(blocked, unknown)
+
+    def _examples(self, name: str) -> list[str]:
+        """A few texts of a terminal; with blanks before them too, where those are part of it."""
+        found = dict.fromkeys(self._alone[name].samples(_SAMPLES))
+        for text in list(found):
+            for blank in _BLANKS:
+                if self._first[name] & self._machine.atoms.of(ord(blank)):
+                    longer = blank + text
+                    if self._run(name, longer).matched == len(longer):
+                        found[longer] = None
+        return list(found)
+
+    def _ways(self, name: str, texts: Iterable[tuple[str, str]]) -> list[str]:
+        """Texts, each with what follows it, and the same behind something that is ignored."""
+        found: list[str] = []
+        for text, follow in texts:
+            whole = text + follow
+            near = [whole, *self._filled(name, [whole])]
+            found += dict.fromkeys([*near, *self._filled(name, near)])
+        return found
+
+    def _filled(self, name: str, texts: Iterable[str]) -> list[str]:
+        """Texts behind something ignored, where that is scanned so."""
+        return [
+            sample + text
+            for text in texts
+            for other in self._ignored
+            for sample in self._fillers(other)
+            if self._is_scanned(other, sample, text, name)
+        ]
+
+    def _fillers(self, name: str) -> list[str]:
+        blanks = [b for b in _BLANKS if self._run(name, b).matched == 1]
+        return blanks[:2] or self._samples[name][:1]
 
     def _without_blank(
         self, name: str, blank: str, texts: Mapping[str, Sequence[str]]
-    ) -> tuple[str, frozenset[str]] | None:
-        """A text of a terminal after which no blank stands, and what else does not stand there."""
-        best: tuple[str, frozenset[str]] | None = None
+    ) -> _Bare | None:
+        """Texts of a terminal after which no blank stands."""
+        found: dict[frozenset[str], list[tuple[str, str]]] = {}
         for text in self._samples[name]:
-            blocked = frozenset(
-                [
-                    other
-                    for other, each in texts.items()
-                    if not any([self._is_scanned(name, text, t + blank) for t in each])
-                ]
-            )
-            if len(blocked) < len(best[1] if best else texts):
-                best = (text, blocked)
-        if best is None:
+            follow = {
+                other: t + blank
+                for other, each in texts.items()
+                for t in each
+                if self._is_scanned(name, text, t + blank)
+            }
+            if follow:
+                blocked = frozenset([n for n in self._terminals if n not in follow])
+                found.setdefault(blocked, []).append((text, next(iter(follow.values()))))
+        if not found:
             return None
-        others = [n for n in self._terminals if n not in texts]
-        return best[0], best[1].union(others)
+        best = min(found, key=len)
+        return _Bare(found[best], best)
 
     # Texts that are scanned as a terminal, between blanks
 
@@ -175,7 +240,7 @@ class _Search:
                 text
                 for text in samples
                 if self._is_scanned(terminal, text, blank)
-                and self._is_scanned(name, blank, text + blank)
+                and self._is_scanned(name, blank, text + blank, terminal)
             ]
             if texts:
                 found[terminal] = texts
@@ -227,8 +292,15 @@ class _Search:
                 return _Run(matched, True)
         return _Run(matched, False)
 
-    def _is_scanned(self, name: str, text: str, follow: str) -> bool:
-        """Whether a text is scanned as a terminal, whatever competes, if that follows."""
+    def _is_scanned(self, name: str, text: str, follow: str, beside: str | None = None) -> bool:
+        """Whether a text is scanned as a terminal, whatever competes, if that follows.
+
+        Args:
+            name: The terminal.
+            text: The text.
+            follow: What follows.
+            beside: Another terminal that competes too.
+        """
         whole = text + follow
         if self._run(name, whole) != _Run(len(text), True):
             return False
@@ -237,8 +309,10 @@ class _Search:
         first = self._machine.atoms.of(ord(text[0]))
         rivals = {
             other: self._run(other, whole)
-            for other, mask in self._first.items()
-            if mask & first and other != name
+            for other in self._together[name]
+            if self._first[other] & first
+            and other != name
+            and (beside is None or other in self._together[beside])
         }
         exact = _Run(len(text), True)
         stand_ins = [o for o, run in rivals.items() if run == exact and self._takes_over(name, o)]
@@ -264,35 +338,35 @@ class _Search:
 
     # What may be pending after a terminal
 
-    def _pending(self, name: str) -> set[Spot]:
-        """Spots after it, what different terminals leave pending apart."""
+    def _pending(self, name: str) -> dict[str, set[Spot]]:
+        """Spots after it, by the terminal that is pending there."""
         scanners = [name]
         if self._compete:
             scanners += [
                 other
-                for other in self._terminals
+                for other in self._together[name]
                 if self._takes_over(name, other)
-                and any(
-                    [self._run(other, text).matched == len(text) for text in self._samples[name]]
-                )
+                and any([self._run(other, t).matched == len(t) for t in self._samples[name]])
             ]
-        found: set[Spot] = set()
+        found: dict[str, set[Spot]] = {}
         for scanned in scanners:
-            found |= self._pending_after(scanned)
+            for other, spots in self._pending_after(scanned).items():
+                found.setdefault(other, set()).update(spots)
         return found
 
-    def _pending_after(self, name: str) -> set[Spot]:
+    def _pending_after(self, name: str) -> dict[str, set[Spot]]:
         known = self._known.get(name)
         if known is None:
-            known = {end.spot for end in self._alone[name].ends(START) if end.spot.pending}
-            known = {s for s in known if not self._machine.forbids_all(s.pending, s.left)}
-            for other in self._terminals if self._compete else ():
+            machine = self._machine
+            own = {end.spot for end in self._alone[name].ends(START) if end.spot.pending}
+            known = {name: {s for s in own if not machine.forbids_all(s.pending, s.left)}}
+            for other in self._together[name] if self._compete else ():
                 if self._rank[other] < self._rank[name] and self._first[other] & self._first[name]:
                     beside = self._beside(name, other)
                     if beside is None and other in self._present:
-                        known = set()  # it never wins
+                        known = {}  # it never wins
                         break
-                    known |= beside or set()
+                    known[other] = beside or set()
             self._known[name] = known
         return known
 
@@ -335,46 +409,6 @@ class _Search:
                         todo.append(step)
         machine.spend(len(seen))
         return found if wins else None
-
-    # What that makes of the terminals that come next
-
-    def _blocked(
-        self,
-        pending: set[Spot],
-        blank: str,
-        blanks: Sequence[str],
-        texts: Mapping[str, Sequence[str]],
-        bare: Mapping[str, tuple[str, frozenset[str]]],
-    ) -> frozenset[str]:
-        """What perhaps cannot be scanned at any of some spots, bare terminals with a text each."""
-        if any([all([self._settles(spot, b) for spot in pending]) for b in blanks]):
-            return frozenset()
-        found = {
-            name
-            for name, each in texts.items()
-            if not any(
-                [
-                    all([self._settles(spot, before + text + blank) for spot in pending])
-                    for text in each
-                    for before in ("", blank)
-                ]
-            )
-        }
-        found.update(
-            [
-                name
-                for name, (text, _) in bare.items()
-                if not any(
-                    [
-                        all([self._settles(spot, before + text) for spot in pending])
-                        for before in ("", blank)
-                    ]
-                )
-            ]
-        )
-        if not all([self._machine.holds_at_end(spot.pending) for spot in pending]):
-            found.add(END)
-        return frozenset(found)
 
     def _settles(self, spot: Spot, text: str) -> bool:
         """Whether nothing that is pending forbids a text, or goes on after it."""

@@ -109,8 +109,23 @@ class _Lowering:
             alone,
             self._lark.ignore_tokens,
             None if self._indenter is None else self._indenter.NL_type,
-            compete=not str(self._lark.options.lexer).startswith("dynamic"),
+            self._together(),
         )
+
+    def _together(self) -> Mapping[str, Collection[str]]:
+        """The terminals that compete with each somewhere; empty if each is tried alone."""
+        lexer = str(self._lark.options.lexer)
+        if lexer.startswith("dynamic"):
+            return {}
+        if lexer == "basic":
+            every = tuple(self._defined)
+            return dict.fromkeys(every, every)
+        found: dict[str, dict[str, None]] = {name: {} for name in self._defined}
+        for each in dict.fromkeys(self._lexer().lexers.values()):
+            names = dict.fromkeys([t.name for t in each.terminals])
+            for name in names:
+                found[name].update(names)
+        return {name: list(others) for name, others in found.items()}
 
     # Parsers, each with the lexers that stand at a state and at stacks.
 
