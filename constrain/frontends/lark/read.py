@@ -160,6 +160,6 @@ def _name_in(message: str) -> str | None:
 
 
 def _nearest(name: str, text: str) -> str:
-    defined = re.findall(r"(?m)^\s*[?!]*(\w+)(?:\.-?\d+)?(?:\{[^}]*\})?\s*:", text)
+    defined = re.findall(r"(?m)^[ \t]*[?!]*(\w+)(?:\.-?\d+)?(?:\{[^}]*\})?\s*:", text)
     close = difflib.get_close_matches(name, [d for d in defined if d != name], 1, 0.5)
     return f"did you mean {close[0]!r}?" if close else "define it, or %import it"
