@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -93,6 +95,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._lines = [0, *[found.end() for found in re.finditer("\n", text)]]
 
     def finding(
         self,
@@ -109,20 +112,28 @@ class Source:
             return Finding(code, severity, message, advice, example=example)
         start = max(0, min(span[0], len(self.text)))
         span = (start, max(start, min(span[1], len(self.text))))
-        before = self.text.rfind("\n", 0, start) + 1
+        line = self.line(start)
         return Finding(
             code,
             severity,
             message,
             advice,
             span,
-            self.text.count("\n", 0, start) + 1,
-            start - before + 1,
+            line,
+            start - self._lines[line - 1] + 1,
             self._excerpt(span),
             example,
         )
 
+    def line(self, at: int) -> int:
+        """The line of a place, from 1."""
+        return bisect_right(self._lines, at)
+
     def _excerpt(self, span: tuple[int, int]) -> str:
         """As the errors of `constrain` draw it, without the line that says line and column."""
-        drawn = str(GrammarError("", source=self.text, span=span)).splitlines()
-        return "\n".join(line[2:] for line in drawn[2:4])
+        line = self.line(span[0])
+        first = self._lines[line - 1]
+        end = self._lines[line] - 1 if line < len(self._lines) else len(self.text)
+        inside = (span[0] - first, span[1] - first)
+        drawn = str(GrammarError("", source=self.text[first:end], span=inside)).split("\n")
+        return "\n".join([shown[2:] for shown in drawn[2:4]])

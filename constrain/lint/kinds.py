@@ -103,7 +103,9 @@ def lint(
         found = run.regex(dialect or "python")
     else:
         found = run.json(dialect)
-    kept = dict.fromkeys(f for f in found if f.code not in ignore)
+    kept = list(dict.fromkeys(f for f in found if f.code not in ignore))
+    if any(f.code == "unsatisfiable" for f in kept):
+        kept = [f for f in kept if f.code != "never-finishes"]  # the same, said twice
     return sorted(kept, key=lambda f: (f.span or (-1, -1), list(CODES).index(f.code)))
 
 
@@ -270,9 +272,9 @@ class _Run:
 
     def _undefined(self, outline: Outline) -> Iterator[Finding]:
         definitions = outline.definitions
-        known = [*definitions, *outline.opaque]
+        known = {**definitions, **outline.opaque}
         for name in outline.starts:
-            if name not in definitions and name not in outline.opaque:
+            if name not in known:
                 near = nearest(name, known)
                 yield outline.source.finding(
                     "undefined-name",

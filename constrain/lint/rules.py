@@ -196,7 +196,7 @@ def _duplicates(outline: Outline, choice: Choice) -> Iterator[Finding]:
             again.append((span, shown))
     if again:
         span, shown = again[0]
-        line = outline.source.text.count("\n", 0, seen[shown]) + 1
+        line = outline.source.line(seen[shown])
         short = shown if len(shown) <= 40 else shown[:40] + "..."
         more = f"; so do {len(again) - 1} more" if len(again) > 1 else ""
         yield outline.source.finding(
