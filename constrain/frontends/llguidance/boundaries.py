@@ -46,7 +46,7 @@ from constrain.limits import Limits
 __all__ = ["Boundaries", "Ignored"]
 
 _FEW_STATES: Final = 2_000
-_PLACES: Final = 2_000
+_PLACES: Final = 500
 _SEARCHED: Final = 3_000
 _SEARCHED_AT_FIRST: Final = 100
 _ALL_SEARCHED: Final = 20_000

@@ -10,8 +10,10 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 
+import constrain
 from constrain import Grammar, UnsatisfiableError
 
 llguidance = pytest.importorskip(
@@ -77,12 +79,15 @@ def random_grammar(seed):
 
 
 class Bytes:
-    """A vocabulary of single bytes, as llguidance asks for one."""
+    """A vocabulary of single bytes and a few longer texts, as llguidance asks for one."""
 
-    eos_token_id = 256
     bos_token_id = None
-    special_token_ids = (256,)
-    tokens = (*[bytes([b]) for b in range(256)], b"<eos>")
+
+    def __init__(self, more=()):
+        self.texts = [*[bytes([b]) for b in range(256)], *more]
+        self.eos_token_id = len(self.texts)
+        self.special_token_ids = (self.eos_token_id,)
+        self.tokens = [*self.texts, b"<eos>"]
 
     def __call__(self, text):
         return list(text.encode() if isinstance(text, str) else text)
@@ -124,3 +129,70 @@ def test_random_grammars(tokenizer, seed):
         assert (where is None) == (verdict == "accept"), (text, sentence)
         # A dead end of theirs is no beginning here.
         assert verdict != "reject" or not where.at_end, (text, sentence)
+
+
+SUMS = """
+start: sum
+sum: sum ("+" | "-") product | product
+product: product "*" atom | atom
+atom: NUMBER | NAME | "(" sum ")"
+NUMBER: /[0-9]+(\\.[0-9]+)?/
+NAME: /[a-z_][a-z0-9_]*/ & ~/let|in/
+%ignore /[ \\t\\n]+/
+"""
+JSON = r"""
+start: v
+v: o | a | S | N | "true" | "false" | "null"
+o: "{" (S ":" v ("," S ":" v)*)? "}"
+a: "[" (v ("," v)*)? "]"
+S: /"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-f]{4}))*"/
+N: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/
+%ignore /[ \t\n\r]+/
+"""
+TOOLS = r"""
+start: (foo | bar)* TEXT
+foo: foo_head "=foo>" /[a-z]+/ "</function>"
+foo_head[lazy]: TEXT "<function"
+bar: bar_head "=bar>" %lark {
+  start: "[" N ("," N)* "]"
+  N: /[0-9]+/
+} "</function>"
+bar_head[lazy]: TEXT "<function"
+TEXT: /(\n|.)*/
+"""
+LONGER = (
+    r"""a1 1. .5*( )+ ((( ))) in let lets true, ": \" {" "} ]} }] [1 ,2 1e e+ 5] <func tion= """
+    """=foo >abc </ bar>[ function> x<function=f ></function> é" 12,3 }} [[ "a":"""
+).split(" ")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (SUMS, "(a1 + 12.5) * foo_bar - (3*(lets))"),
+        (JSON, '{"a": [1, 2.5e3, true, {"b": "x\\n é"}], "c": null}'),
+        (TOOLS, "Some <function=foo>ab</function> <b <function=bar>[1,23]</function>é"),
+    ],
+    ids=["sums", "json", "tools"],
+)
+def test_masks(text, sentence):
+    """With tokens that span several lexemes: the same tokens at every byte of a sentence."""
+    more = list(dict.fromkeys(piece.encode() for piece in LONGER if len(piece) > 1))
+    theirs = Bytes(more)
+    tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(theirs))
+    text = '%llguidance {"no_forcing": true}\n' + text  # else only the tokens it would choose
+    grammar = llguidance.LLMatcher.grammar_from_lark(text)
+    matcher = llguidance.LLMatcher(tokenizer, grammar, log_level=0)
+    vocab = constrain.Vocabulary([*theirs.texts, None], [theirs.eos_token_id])
+    ours = constrain.compile(Grammar.from_lark(text, dialect="llguidance"), vocab).matcher()
+    assert not matcher.is_error(), matcher.get_error()
+    for byte in [*sentence.encode(), None]:
+        bitmask = constrain.allocate_token_bitmask(1, len(theirs.tokens))
+        ours.fill_next_token_bitmask(bitmask)
+        bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[: len(theirs.tokens)]
+        expected = np.frombuffer(matcher.compute_logit_bias(), np.uint8) != 0
+        different = np.flatnonzero(bits.astype(bool) != expected[: len(bits)])
+        assert [theirs.tokens[i] for i in different] == [], sentence
+        if byte is not None:
+            assert ours.accept_token(byte)
+            assert matcher.consume_token(byte)
