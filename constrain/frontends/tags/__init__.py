@@ -13,8 +13,9 @@ special tokens a vocabulary has (`automaton`).
 
 Read in this order: `markers` (texts that may be special tokens), `free_text` (until a trigger),
 `bounded_text`, `reasoning`, `fields` (JSON objects read), `argument_styles` (a table),
-`python_text`, `arguments` (objects written otherwise than as JSON), `formats` (each type of
-format), `structural_tag` (the whole), `tool_formats` (a table), `tools`.
+`python_text`, `argument_members`, `argument_values` and `unwritable` (objects written otherwise
+than as JSON), `arguments` (from a schema), `formats` (each type of format), `structural_tag` (the
+whole), `tool_formats` (a table), `tools`.
 """
 
 from __future__ import annotations

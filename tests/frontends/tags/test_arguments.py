@@ -141,9 +141,15 @@ def test_strings_are_written_as_they_are(name):
 
 @pytest.mark.parametrize("name", [n for n in STYLES if STYLES[n].nested == "json"])
 def test_no_json_inside_holds_what_ends_a_value(name):
+    mark = STYLES[name].mark
+    unique = {"properties": {"a": {"type": "array", "uniqueItems": True}}, "required": ["a"]}
+    for style in ("any", "canonical"):
+        grammar = Grammar(arguments(unique, STYLES[name], style=style), "test")
+        text = WRITE[name]({"a": ["x", "MARK"]})
+        assert grammar.accepts(text.encode())
+        assert not grammar.accepts(text.replace("MARK", mark).encode())
     schema = {"properties": {"a": {"type": ["array", "object"]}}, "required": ["a"]}
     grammar = Grammar(arguments(schema, STYLES[name]), "test")
-    mark = STYLES[name].mark
     for value in (["MARK"], {"k": "MARK"}, {"MARK": 1}, [[{"a": "xMARK"}]]):
         text = WRITE[name]({"a": value})
         assert grammar.accepts(text.replace("MARK", "<").encode())
