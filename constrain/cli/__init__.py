@@ -1,4 +1,4 @@
-"""The command line: `constrain demo | generate | check | explain | warmup | model fetch | bench`.
+"""The command line: `constrain demo | generate | check | lint | explain | warmup | model | bench`.
 
 In: arguments, files, standard input. Out: standard output (data), standard error (progress,
 remarks, errors), an exit code.
