@@ -46,11 +46,15 @@ from constrain.limits import Limits
 __all__ = ["Boundaries", "Ignored"]
 
 _FEW_STATES: Final = 2_000
+"""States of a lazy lexeme up to which its words are solved; past it they are a complement."""
 _PLACES: Final = 500
+"""What the parser says at so many stacks is remembered: up to 40 kB each."""
 _SEARCHED: Final = 3_000
+"""Boundaries that one search may look at."""
 _SEARCHED_AT_FIRST: Final = 100
+"""Boundaries that searches look at before it is asked whether any can be a dead end."""
 _ALL_SEARCHED: Final = 20_000
-"""Boundaries that one search may look at, those before `spacious` is asked, and all of them."""
+"""Boundaries that all searches of a grammar may look at: minutes, for a large language."""
 _Stacks = frozenset[Stack]
 
 
@@ -143,7 +147,6 @@ class Boundaries:
         self._lexemes = lexemes
         self._others = others
         self._ignored = ignored
-        self._limits = limits
         self._rows = Rows(limits)
         self._lock = threading.RLock()
         self._shared: dict[tuple[int, ...], Contest] = {}
