@@ -152,3 +152,25 @@ def test_larks_own_grammars_stay_larks(text):
     from constrain.frontends.llguidance import is_dialect
 
     assert not is_dialect(text, "auto", "lalr", "auto", (), None)
+
+
+REPORTED = [  # of engines with this dialect
+    (
+        "start: (text | tag)+\ntext: TEXT\nTEXT: /[^<]*[^<]/\n"
+        'tag: "<t>" BODY "</t>"\nBODY: /[^<]+/\n',
+        ["hello", "<t>a</t>", "x<t>a</t>y"],
+        ["<t>a", "<t></t>", "<"],
+    ),
+    (
+        'start: "[" (start ("," start)*)? "]"\n',
+        ["[]", "[[],[]]", "[" * 80 + "]" * 80],
+        ["[", "[,]", "[]]"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "accepted", "rejected"), REPORTED)
+def test_reported(text, accepted, rejected):
+    grammar = Grammar.from_lark(text, dialect="llguidance")
+    assert [t for t in accepted if not grammar.accepts(t.encode())] == []
+    assert [t for t in rejected if grammar.accepts(t.encode())] == []
