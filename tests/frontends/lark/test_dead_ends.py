@@ -81,7 +81,7 @@ def assert_no_dead_ends(grammar: Grammar, theirs: lark.Lark, length: int) -> int
 SHADOWED = {
     "a name that is always a keyword": 'start: A B | A "x"\nA: "a"\nB: /b/\nC.2: "b"\n',
     "a match that goes on": 'start: A B | "c"\nA: /a+/\nB: /ab/',
-    "only one way is lexed": 'start: A (B | C)\nA: /a+/\nB: /a+b/\nC: /cb?/',
+    "only one way is lexed": "start: A (B | C)\nA: /a+/\nB: /a+b/\nC: /cb?/",
     "looking back": 'start: "ab" T | T* T U | "b" start U?\nT: /(?<=a)b/\nU: /a|b/',
     "a guard that never goes": 'start: (A|B)* "c"\nA: "ab"\nB: /a[^x]*x/',
     "a guard over many rules": 'start: "b" start "c" | A D\nA: /a(?!b)/\nD: /b|x/',
