@@ -9,7 +9,7 @@ Without Unicode a pattern may match bytes that are no text: `(?-u)\xff` or `(?-u
 those in `regex::bytes` only; here such a pattern becomes `OfBytes` and means what it does there.
 
 Source: the crate's documentation and answers, version 1.13; its tables are of Unicode 16, and those
-here may be of a later version.
+here are of Unicode 17.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ SCRIPTS: Final = _pairs(
     Glagolitic/Glag Gothic/Goth Grantha/Gran Greek/Grek Gujarati/Gujr Gunjala_Gondi/Gong
     Gurmukhi/Guru Gurung_Khema/Gukh Han/Hani Hangul/Hang Hanifi_Rohingya/Rohg Hanunoo/Hano
     Hatran/Hatr Hebrew/Hebr Hiragana/Hira Imperial_Aramaic/Armi Inherited/Zinh
-    Inscriptional_Pahlavi/Phli Inscriptional_Parthian/Prti Javanese/Java Jurchen/Jurc
+    Inscriptional_Pahlavi/Phli Inscriptional_Parthian/Prti Javanese/Java
     Kaithi/Kthi Kannada/Knda Katakana/Kana Kawi Kayah_Li/Kali Kharoshthi/Khar
     Khitan_Small_Script/Kits Khmer/Khmr Khojki/Khoj Khudawadi/Sind Kirat_Rai/Krai Lao/Laoo
     Latin/Latn Lepcha/Lepc Limbu/Limb Linear_A/Lina Linear_B/Linb Lisu Lycian/Lyci Lydian/Lydi
@@ -121,8 +121,8 @@ SCRIPTS: Final = _pairs(
     Old_Hungarian/Hung Old_Italic/Ital Old_North_Arabian/Narb Old_Permic/Perm Old_Persian/Xpeo
     Old_Sogdian/Sogo Old_South_Arabian/Sarb Old_Turkic/Orkh Old_Uyghur/Ougr Oriya/Orya
     Osage/Osge Osmanya/Osma Pahawh_Hmong/Hmng Palmyrene/Palm Pau_Cin_Hau/Pauc Phags_Pa/Phag
-    Phoenician/Phnx Proto_Cuneiform/Pcun Psalter_Pahlavi/Phlp Rejang/Rjng Runic/Runr
-    Samaritan/Samr Saurashtra/Saur Seal Sharada/Shrd Shavian/Shaw Siddham/Sidd Sidetic/Sidt
+    Phoenician/Phnx Psalter_Pahlavi/Phlp Rejang/Rjng Runic/Runr
+    Samaritan/Samr Saurashtra/Saur Sharada/Shrd Shavian/Shaw Siddham/Sidd Sidetic/Sidt
     SignWriting/Sgnw Sinhala/Sinh Sogdian/Sogd Sora_Sompeng/Sora Soyombo/Soyo Sundanese/Sund
     Sunuwar/Sunu Syloti_Nagri/Sylo Syriac/Syrc Tagalog/Tglg Tagbanwa/Tagb Tai_Le/Tale
     Tai_Tham/Lana Tai_Viet/Tavt Tai_Yo/Tayo Takri/Takr Tamil/Taml Tangsa/Tnsa Tangut/Tang

@@ -48,12 +48,14 @@ __all__ = ["TABLES"]
 TABLES: Final = (
 '''
 NODE = """
+let unassigned = 0;
 const named = /\\p{Changes_When_NFKC_Casefolded}/u, nfkc = [], groups = new Map();
 const point = (letter) => letter.codePointAt(0);
 for (let at = 0; at <= 0x10ffff; at++) {
   if (at >= 0xd800 && at <= 0xdfff) continue;
   const letter = String.fromCodePoint(at);
   if (named.test(letter)) nfkc.push(at);
+  if (/\\p{Cn}/u.test(letter)) unassigned++;
   const form = letter.toLowerCase().toUpperCase().toLowerCase();
   if (form === letter && letter.toUpperCase() === letter) continue;
   if (!groups.has(form)) groups.set(form, []);
@@ -68,7 +70,7 @@ for (const letters of groups.values()) {
     for (const letter of found) letters.splice(letters.indexOf(letter), 1);
   }
 }
-console.log(JSON.stringify({unicode: process.versions.unicode, nfkc, classes}));
+console.log(JSON.stringify({unassigned, nfkc, classes}));
 """
 
 
@@ -105,6 +107,8 @@ def lines() -> list[str]:
     made = [line(f"gc={name}", f"gc={name}") for name in PARTS]
     made += [line(name, name) for name in (*BINARY, *MORE_BINARY) if name != NFKC]
     told = json.loads(subprocess.check_output(["node", "-e", NODE]))
+    unassigned = len(regex.findall(r"\p{Cn}", TEXT))
+    assert unassigned == told["unassigned"], "regex and Node.js know different versions of Unicode"
     made += [packed_line(NFKC, [(p, p) for p in told["nfkc"]]), fold_line(told["classes"])]
     for kind, values in BREAKS.items():
         made += [line(f"{kind}={value}", f"{kind}={value}") for value in values if value != "Other"]
