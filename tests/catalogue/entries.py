@@ -9,12 +9,16 @@ from types import ModuleType
 from typing import Any
 
 import lark
+import lark.lexer
 from lark.indenter import Indenter
 
 from constrain import Grammar
 from constrain.fixtures import Fixture, FixtureSet, find_grammars, load
 
 __all__ = ["CATALOGUE", "LARK_NAMES", "NAMES", "Entry", "entry", "is_outside"]
+
+# Else lark, which looks for terminals that overlap, takes a minute to read C or SQL.
+lark.lexer.has_interegular = False
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "grammars"
 PATHS = {path.stem: path for path in find_grammars([CATALOGUE])}

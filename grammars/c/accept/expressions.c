@@ -1,0 +1,1 @@
+void f(int *p) { *p++ = x.y->z[1](2, 3).w; { } ; f(&p[1], a-- - --b, sizeof p); }

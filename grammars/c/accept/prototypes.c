@@ -1,0 +1,2 @@
+void f(void);
+extern int a[3][N], *b;

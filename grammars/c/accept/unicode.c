@@ -1,0 +1,1 @@
+const char *hello = "Grüße, \"世界\"\x41\0";

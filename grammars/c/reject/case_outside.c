@@ -1,0 +1,1 @@
+int f(void) { case 1: return 2; }

@@ -1,0 +1,1 @@
+int f(void) { goto end; end: return 1; }
