@@ -235,14 +235,14 @@ class _Run:
 
     def json(self, dialect: str | None) -> Iterator[Finding]:
         text = self._source.text
-        places = read_places(text)
         try:
             grammar = Grammar.from_json_schema(text, dialect=dialect, limits=self._limits)
         except ConstrainError as error:
             if type(error) is GrammarError and error.pointer is None and error.source is None:
                 raise
             pointer = getattr(error, "pointer", None)
-            yield self._of_error(error, place_of_pointer(places, pointer) if pointer else None)
+            place = place_of_pointer(read_places(text), pointer) if pointer else None
+            yield self._of_error(error, place)
             if isinstance(error, (SchemaError, LimitExceededError)):
                 return
             grammar = None

@@ -28,6 +28,22 @@ def test_the_catalogue_has_no_mistakes(path):
     assert [f for f in found if f.severity != "note"] == []
 
 
+LARK = sorted(p for p in (ROOT / "grammars").glob("*.lark") if p.stat().st_size < 4_000)
+
+
+@pytest.mark.parametrize("path", LARK, ids=[p.name for p in LARK])
+def test_lark_grammars_of_the_catalogue_have_no_mistakes(path, monkeypatch):
+    lark = pytest.importorskip("lark")
+    # Where it is installed, lark compares all terminals with it, which can take minutes.
+    monkeypatch.setattr(lark.lexer, "has_interegular", False)
+    options = {}
+    written = path.with_suffix("") / "options.toml"
+    if written.exists():
+        options = dict(parse_options(written.read_text(), path.suffix).options)
+    found = lint(path.read_text(), kind="lark", **options)
+    assert [f for f in found if f.severity != "note"] == []
+
+
 def _found(name: str, **options):
     path = FILES / name
     kind = "lark" if path.suffix == ".lark" else "gbnf"
