@@ -14,10 +14,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from constrain.algebra.store import DEAD, TermStore
-from constrain.errors import ConstrainError
+from constrain.errors import GrammarError, LimitExceededError
 from constrain.frontends.explanation import Derivation, Explanation
 from constrain.frontends.json_schema.compile import from_json_schema
 from constrain.frontends.json_schema.position import Level, Position, position_of
@@ -32,7 +33,11 @@ _MOST_LOOKS: Final = 40
 """Keywords that are left out, one at a time."""
 
 _MOST_NODES: Final = 2_000
-"""Schemas with more are not compiled again and again."""
+"""Schemas that are compiled in all looks together: a large schema is looked at a few times."""
+
+_MOST_STATES: Final = 2_000
+_MOST_SOURCE_NODES: Final = 20_000
+"""Bounds of one look, past which nothing is said."""
 
 _MOST_VALUES: Final = 20
 _LONGEST_VALUE: Final = 60
@@ -76,9 +81,11 @@ class SchemaExplainer:
     def __init__(self, schema: JSON, options: Mapping[str, Any], limits: Limits) -> None:
         self._root = read_schema(schema, limits)
         self._options = options
-        self._limits = limits
-        self._source = Source(
-            self._root, options.get("dialect"), options.get("registry"), self._limits
+        self._source = Source(self._root, options.get("dialect"), options.get("registry"), limits)
+        self._limits = replace(
+            limits,
+            max_source_nodes=min(limits.max_source_nodes, _MOST_SOURCE_NODES),
+            max_emptiness_states=min(limits.max_emptiness_states, _MOST_STATES),
         )
 
     def explain(self, text: bytes, offset: int, expected: bytes) -> Explanation:
@@ -125,14 +132,18 @@ class SchemaExplainer:
 
     def _refusing(self, text: bytes, levels: list[list[Node]]) -> str | None:
         """The pointer of the keyword without which a text could go on, or what else refuses it."""
-        if len(self._source.nodes) > _MOST_NODES:
+        looks = min(_MOST_LOOKS, _MOST_NODES // max(1, len(self._source.nodes)))
+        if not looks:
             return None
         style = self._options.get("style", "canonical")
-        if style != "any" and self._is_allowed(text, {**self._options, "style": "any"}):
-            return f"style {style!r}" if isinstance(style, str) else "the style"
-        for node, name in list(_candidates(levels))[:_MOST_LOOKS]:
-            if self._allowed_without(node, name, text):
-                return node.at(name)
+        try:
+            if style != "any" and self._is_allowed(text, {**self._options, "style": "any"}):
+                return f"style {style!r}" if isinstance(style, str) else "the style"
+            for node, name in list(_candidates(levels))[:looks]:
+                if self._allowed_without(node, name, text):
+                    return node.at(name)
+        except LimitExceededError:
+            pass
         return None
 
     def _allowed_without(self, node: Node, name: str, text: bytes) -> bool:
@@ -145,11 +156,16 @@ class SchemaExplainer:
             node.schema.update(before)
 
     def _is_allowed(self, text: bytes, options: Mapping[str, Any]) -> bool:
+        """Whether a text is the beginning of one that satisfies the schema as it is now.
+
+        Raises:
+            LimitExceededError: That takes too long to find out.
+        """
         try:
             made = from_json_schema(self._root, limits=self._limits, **options)
             store = TermStore(self._limits)
             return store.advance(store.intern(made.term), text) != DEAD
-        except ConstrainError:
+        except GrammarError:
             return False
 
 
