@@ -1,4 +1,4 @@
-"""HTTP dates: `datetime.strptime` reads it, and writes the same text but for the day of the week."""
+"""HTTP dates: `datetime.strptime` reads it and writes it again, but for the day of the week."""
 
 from __future__ import annotations
 

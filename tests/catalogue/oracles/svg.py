@@ -1,4 +1,4 @@
-"""SVG: well-formed for `xml.etree`, and a drawing: known elements with all the numbers they need."""
+"""SVG: well-formed for `xml.etree`, and a drawing: known elements with the numbers they need."""
 
 from __future__ import annotations
 
