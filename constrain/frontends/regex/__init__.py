@@ -87,7 +87,8 @@ def lower(node: RegexNode, alphabet: Alphabet = UTF8, *, limits: Limits = DEFAUL
     if isinstance(node, OfBytes):
         if alphabet is not UTF8:
             raise UnsupportedFeatureError(
-                "a pattern that matches bytes which are no text, where a text is needed"
+                "a pattern that matches bytes which are no text, where a text is needed",
+                hint="leave Unicode on: without (?-u) it matches text",
             )
         node, alphabet = node.body, BYTE_ALPHABET
     factored = factor(node)
