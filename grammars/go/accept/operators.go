@@ -1,0 +1,3 @@
+package p
+
+var x = a + b*-c<<2 &^ (d | 1)

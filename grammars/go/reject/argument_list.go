@@ -1,0 +1,3 @@
+package p
+
+var x = f(1,,2)

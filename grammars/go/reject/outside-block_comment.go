@@ -1,0 +1,3 @@
+package p
+
+/* no */ var x = 1

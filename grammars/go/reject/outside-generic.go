@@ -1,0 +1,4 @@
+package p
+
+func f[T any](x T) {
+}
