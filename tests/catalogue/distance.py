@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from math import inf
 
+from lark import Lark
+
 from constrain.algebra.store import StateId, TermStore
 from constrain.kernels.derive import layout as lay
 from tests.catalogue.stacks import StackDistances, stacks_of
@@ -27,12 +29,17 @@ class Distances:
 
     Args:
         store: The states.
-        widths: Least width of each terminal, of a Lark grammar.
+        theirs: lark's own reading of a Lark grammar.
     """
 
-    def __init__(self, store: TermStore, widths: dict[str, int]) -> None:
+    def __init__(self, store: TermStore, theirs: Lark | None) -> None:
         self._store = store
-        self._widths = widths
+        terminals = [] if theirs is None else theirs.terminals
+        self._widths = {t.name: t.pattern.min_width for t in terminals if t.pattern is not None}
+        self._rules = [
+            (str(rule.origin.name), tuple(str(symbol.name) for symbol in rule.expansion))
+            for rule in ([] if theirs is None else theirs.rules)
+        ]
         self._known: dict[int, float] = {}
         self._parsers: dict[int, StackDistances] = {}
 
@@ -103,7 +110,7 @@ class Distances:
         parser, stacks = found
         far = self._parsers.get(id(parser))
         if far is None:
-            far = self._parsers[id(parser)] = StackDistances(parser, self._widths)
+            far = self._parsers[id(parser)] = StackDistances(parser, self._widths, self._rules)
         return min(map(far.of, stacks))
 
     def _body(self, node: int) -> int:

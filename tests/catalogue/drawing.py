@@ -15,6 +15,7 @@ from math import exp, inf
 
 import numpy as np
 import numpy.typing as npt
+from lark import Lark
 
 from constrain import CompiledGrammar, Grammar, Vocabulary, compile
 from constrain.algebra.store import DEAD, StateId
@@ -48,7 +49,7 @@ class Walker:
     Args:
         grammar: The grammar.
         vocab: The tokens.
-        widths: Least width of each terminal, if it is a Lark grammar.
+        theirs: lark's own reading of a Lark grammar.
         seed: Of what is drawn.
     """
 
@@ -57,13 +58,13 @@ class Walker:
         grammar: Grammar,
         vocab: Vocabulary,
         *,
-        widths: dict[str, int] | None = None,
+        theirs: Lark | None = None,
         seed: int = 0,
     ) -> None:
         self.compiled: CompiledGrammar = compile(grammar, vocab)
         self._automaton = self.compiled.automaton
         self._store = self._automaton._store
-        self._distances = Distances(self._store, widths or {})
+        self._distances = Distances(self._store, theirs)
         self._draw = random.Random(seed)
         self._ends = vocab.eos_token_ids
         self._ids = {text: i for i, text in enumerate(vocab.token_bytes) if text}

@@ -48,12 +48,11 @@ class Entry:
         return self.loaded.grammar()
 
     @functools.cached_property
-    def widths(self) -> dict[str, int]:
-        """Least width of each terminal of a Lark grammar; else empty."""
+    def theirs(self) -> lark.Lark | None:
+        """lark's own parser of a Lark grammar; None for another."""
         if self.name not in LARK_NAMES:
-            return {}
-        theirs = lark.Lark(self.loaded.text, **self.lark_options())
-        return {t.name: t.pattern.min_width for t in theirs.terminals if t.pattern is not None}
+            return None
+        return lark.Lark(self.loaded.text, **self.lark_options())
 
     def lark_options(self) -> dict[str, Any]:
         """What lark itself is to be called with."""

@@ -9,7 +9,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -23,20 +23,22 @@ __all__ = ["StackDistances", "stacks_of"]
 
 Expansion = tuple[str, ...]
 
+NOTHING_YET = 1.0
+"""Of the stack before any text."""
+
 
 def stacks_of(rule: Rule) -> tuple[Any, Iterable[Stack]] | None:
     """The parser and stacks that a rule of the front-end for Lark stands for, if it does."""
-    thunk = rule.thunk
+    thunk: Any = rule.thunk
     owner = getattr(getattr(thunk, "func", None), "__self__", None)
     if isinstance(owner, Newlines):
         found, parser = owner._stacks, owner._parser
-    elif isinstance(owner, Boundaries):
-        (boundary,) = thunk.args  # type: ignore[attr-defined]
-        found, parser = boundary.stacks, owner._parser
+    elif isinstance(owner, Boundaries) and thunk.func.__name__ == "_body":
+        found, parser = thunk.args[0].stacks, owner._parser
     else:
         return None
     if isinstance(parser, IndentedLalr):
-        parser = parser._parser
+        parser = parser.parser
     return parser, [s.stack if isinstance(s, IndentedStack) else s for s in found]
 
 
@@ -46,14 +48,19 @@ class StackDistances:
     Args:
         parser: Of the front-end for Lark.
         widths: Least width of each terminal.
+        rules: Each with an expansion, names of rules and terminals.
     """
 
-    def __init__(self, parser: Lalr | General, widths: dict[str, int]) -> None:
+    def __init__(
+        self,
+        parser: Lalr | General,
+        widths: Mapping[str, int],
+        rules: Iterable[tuple[str, Expansion]],
+    ) -> None:
         self._parser = parser
         self._widths = widths
         self._last = parser.last if isinstance(parser, Lalr) else None
-        self._rules = _rules_of(parser)
-        self._costs = self._cheapest()
+        self._costs = self._cheapest(list(rules))
         self._items = self._kernels()
         self._known: dict[Stack | None, dict[int, float]] = {}
         """What it costs to finish from a state on top of a stack."""
@@ -80,7 +87,7 @@ class StackDistances:
             if state in found:
                 continue
             found[state] = []
-            draft[state] = 0.0 if state == self._last else inf
+            draft[state] = 0.0 if state == self._last else NOTHING_YET if below is None else inf
             for origin, depth, cost in self._items.get(state, ()):
                 under = below
                 for _ in range(depth - 1):
@@ -114,19 +121,19 @@ class StackDistances:
     def _goto(self, state: int, symbol: str) -> int | None:
         if isinstance(self._parser, General):
             return self._parser.automaton.goto(state, symbol)
-        action = self._parser._states[state].get(symbol)
-        return action[1] if action is not None and action[0] is self._parser._shift else None
+        action = self._parser.action(state, symbol)
+        return action if isinstance(action, int) else None
 
     def _cost(self, symbol: str) -> float:
         return self._costs[symbol] if symbol in self._costs else self._widths.get(symbol, 1)
 
-    def _cheapest(self) -> dict[str, float]:
-        costs = {origin: inf for origin, _ in self._rules}
+    def _cheapest(self, rules: Sequence[tuple[str, Expansion]]) -> dict[str, float]:
+        costs = {origin: inf for origin, _ in rules}
         self._costs = costs
         changed = True
         while changed:
             changed = False
-            for origin, expansion in self._rules:
+            for origin, expansion in rules:
                 cost = sum(map(self._cost, expansion))
                 if cost < costs[origin]:
                     costs[origin] = cost
@@ -134,49 +141,48 @@ class StackDistances:
         return costs
 
     def _kernels(self) -> dict[int, list[tuple[str, int, float]]]:
-        """Of each state: rule, how many of its symbols are behind, and the cost of the others."""
-        ends: list[tuple[int, str, Expansion]] = []
+        """Of each state: rule, how many of its symbols are behind, and the cost of the others.
+
+        A state is come to by one symbol, so what stands before the end of a rule is read off the
+        states on the way back.
+        """
+        ends: list[tuple[int, str, int]] = []
         before: dict[int, set[int]] = {}
-        if isinstance(self._parser, General):
-            automaton = self._parser.automaton
-            todo, seen = [0], {0}
-            while todo:
-                state = todo.pop()
-                ends += [(state, p.origin, p.expansion) for p in automaton.complete(state)]
-                for symbol in automaton.symbols(state):
-                    after = automaton.goto(state, symbol)
-                    assert after is not None
-                    before.setdefault(after, set()).add(state)
-                    if after not in seen:
-                        seen.add(after)
-                        todo.append(after)
-        else:
-            for state, actions in self._parser._states.items():
-                for kind, argument in actions.values():
-                    if kind is self._parser._shift:
-                        before.setdefault(argument, set()).add(state)
-                ends += [(state, o, e) for o, e in _reduced_in(self._parser, state)]
+        come_by: dict[int, str] = {}
+        for state, symbol, after in self._edges(ends):
+            before.setdefault(after, set()).add(state)
+            come_by[after] = symbol
         items: dict[int, set[tuple[str, int, float]]] = {}
-        for state, origin, expansion in ends:
-            states, cost = {state}, 0.0
-            for depth in range(len(expansion), 0, -1):
-                for each in states:
-                    items.setdefault(each, set()).add((origin, depth, cost))
-                cost += self._cost(expansion[depth - 1])
-                states = set().union(*(before.get(each, ()) for each in states))
+        for end, origin, length in ends:
+            places = {(end, 0.0)}
+            for depth in range(length, 0, -1):
+                behind = set()
+                for state, cost in places:
+                    items.setdefault(state, set()).add((origin, depth, cost))
+                    cost += self._cost(come_by[state])
+                    behind |= {(each, cost) for each in before.get(state, ())}
+                places = behind
         return {state: sorted(found) for state, found in items.items()}
 
-
-def _reduced_in(parser: Lalr, state: int) -> set[tuple[str, Expansion]]:
-    actions = parser._states[state].values()
-    rules = [argument for kind, argument in actions if kind is not parser._shift]
-    return {(rule.origin.name, tuple(s.name for s in rule.expansion)) for rule in rules}
-
-
-def _rules_of(parser: Lalr | General) -> list[tuple[str, Expansion]]:
-    if isinstance(parser, General):
-        return [(p.origin, p.expansion) for p in parser.automaton.productions]
-    found: set[tuple[str, Expansion]] = set()
-    for state in parser._states:
-        found |= _reduced_in(parser, state)
-    return sorted(found)
+    def _edges(self, ends: list[tuple[int, str, int]]) -> Iterator[tuple[int, str, int]]:
+        """Steps from state to state; puts states where a rule ends into `ends`."""
+        parser = self._parser
+        if isinstance(parser, Lalr):
+            for state in parser.states:
+                actions = {symbol: parser.action(state, symbol) for symbol in parser.row(state)}
+                reductions = {a for a in actions.values() if isinstance(a, tuple)}
+                ends += [(state, origin, length) for origin, length in sorted(reductions)]
+                yield from [(state, s, a) for s, a in actions.items() if isinstance(a, int)]
+            return
+        automaton = parser.automaton
+        todo, seen = [0], {0}
+        while todo:
+            state = todo.pop()
+            ends += [(state, p.origin, len(p.expansion)) for p in automaton.complete(state)]
+            for symbol in automaton.symbols(state):
+                after = automaton.goto(state, symbol)
+                assert after is not None
+                yield state, symbol, after
+                if after not in seen:
+                    seen.add(after)
+                    todo.append(after)

@@ -45,7 +45,7 @@ def test_verdicts_are_those_of_lark(name, parser):
         pytest.skip(f"lark does not build it with this parser: {str(error).splitlines()[0]}")
     ours = found.grammar if own else other_grammar(found.loaded.text, options)
     texts = [text.data for text in found.accept]
-    walker = Walker(found.grammar, vocabulary_of(texts), widths=found.widths, seed=2)
+    walker = Walker(found.grammar, vocabulary_of(texts), theirs=found.theirs, seed=2)
     drawn = [text.decode() for text in walks(walker, texts, 100)]
     known = [text.data.decode() for text in found.loaded.fixtures] + drawn
     short = [text for text in dict.fromkeys(known) if len(text) <= LONGEST[parser]]

@@ -33,7 +33,7 @@ def walks(walker: Walker, texts: list[bytes], count: int) -> list[bytes]:
 def test_what_masks_lead_to(name):
     found = entry(name)
     texts = [text.data for text in found.accept]
-    walker = Walker(found.grammar, vocabulary_of(texts), widths=found.widths)
+    walker = Walker(found.grammar, vocabulary_of(texts), theirs=found.theirs)
     drawn = walks(walker, texts, WALKS)
     for text in drawn:
         assert found.grammar.accepts(text), text
@@ -49,7 +49,7 @@ def test_what_masks_lead_to(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_masks_of_a_real_vocabulary_lead_to(name):
     found = entry(name)
-    walker = Walker(found.grammar, real("qwen3").vocab, widths=found.widths)
+    walker = Walker(found.grammar, real("qwen3").vocab, theirs=found.theirs)
     for text in walks(walker, [text.data for text in found.accept], REAL_WALKS):
         assert found.grammar.accepts(text), text
         assert found.oracle.complaint(text.decode()) is None, text
