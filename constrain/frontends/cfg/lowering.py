@@ -52,6 +52,9 @@ _FEW = 8
 """Names of a cycle that a message has."""
 _MANY_SYMBOLS = 32
 """Cycles of more symbols are not solved by elimination."""
+_MANY_STEPS = 100
+"""Nor are those in which symbols begin with each other at more places: where what stands before may
+be empty, what elimination makes of 18 symbols that all begin with each other is a million terms."""
 
 
 def lower(productions: Productions, start: str, *, limits: Limits = DEFAULT_LIMITS) -> Term:
@@ -134,8 +137,9 @@ class _Lowering:
         """Solve the left recursion of a cycle."""
         graph = self.graph
         inside = [graph.nodes[n] for n in graph.left_components[component]]
-        symbols = {graph.root(graph[node]) for node in inside if isinstance(node, Symbol)}
-        if len(symbols) > _MANY_SYMBOLS:
+        uses = [node for node in inside if isinstance(node, Symbol)]
+        symbols = {graph.root(graph[node]) for node in uses}
+        if len(symbols) > _MANY_SYMBOLS or len(uses) > _MANY_STEPS:
             equations = Equations(self, graph, component, frozenset(), self.limits)
             return LeftCorner(self, equations, sorted(symbols))
         equations = Equations(self, graph, component, symbols, self.limits)

@@ -195,6 +195,17 @@ def test_long_chains_of_rules(rule, text):
     assert Grammar.from_gbnf(_chain(5_000, rule)).accepts(text)
 
 
+def test_many_rules_that_begin_with_each_other_behind_what_may_be_empty():
+    n = 30
+    rules = [
+        f"r{i} ::= " + " | ".join([f'r{j}? r{(i + j) % n} "a"?' for j in range(n)]) + ' | "b"\n'
+        for i in range(n)
+    ]
+    grammar = Grammar.from_gbnf("root ::= r0\n" + "".join(rules))
+    assert grammar.accepts(b"baaabab")
+    assert not grammar.accepts(b"ab")
+
+
 def test_many_quantifiers_are_one_repeat():
     grammar = Grammar.from_gbnf('root ::= "a"' + "+" * 20_000)
     assert grammar.accepts(b"aaa")
