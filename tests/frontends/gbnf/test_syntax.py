@@ -127,7 +127,7 @@ def test_it_combines_with_other_grammars():
     assert (words & ~Grammar.from_regex("no")).accepts(b"nod")
     assert not (words & ~Grammar.from_regex("no")).accepts(b"no")
     assert (words + Grammar.from_regex("[0-9]")).accepts(b"a1")
-    assert repr(words).startswith("Grammar.from_gbnf(")
+    assert words.description.startswith("Grammar.from_gbnf(")
 
 
 def test_tokens_are_no_text():
