@@ -20,6 +20,8 @@ __all__ = ["CATALOGUE", "LARK_NAMES", "NAMES", "Entry", "entry", "is_outside"]
 # Else lark, which looks for terminals that overlap, takes a minute to read C or SQL.
 lark.lexer.has_interegular = False
 
+SMALL = 5000
+"""Length of a grammar that is small."""
 CATALOGUE = Path(__file__).resolve().parents[2] / "grammars"
 PATHS = {path.stem: path for path in find_grammars([CATALOGUE])}
 NAMES = sorted(PATHS)
@@ -46,6 +48,13 @@ class Entry:
     def grammar(self) -> Grammar:
         """Made once for all tests of a process."""
         return self.loaded.grammar()
+
+    @property
+    def share(self) -> float:
+        """How much of the random work is done: states of Lark grammars take long to make."""
+        if self.name not in LARK_NAMES:
+            return 1.0
+        return 0.25 if len(self.loaded.text) < SMALL else 0.05
 
     @functools.cached_property
     def theirs(self) -> lark.Lark | None:

@@ -19,6 +19,7 @@ from tests.catalogue.test_walks import walks
 from tests.frontends.lark.agreement import lark_accepts, near_misses
 
 LONGEST = {"lalr": 3000, "earley": 120}
+WALKS = 100
 MISSES = {"lalr": 400, "earley": 120}
 
 
@@ -46,13 +47,16 @@ def test_verdicts_are_those_of_lark(name, parser):
     ours = found.grammar if own else other_grammar(found.loaded.text, options)
     texts = [text.data for text in found.accept]
     walker = Walker(found.grammar, vocabulary_of(texts), theirs=found.theirs, seed=2)
-    drawn = [text.decode() for text in walks(walker, texts, 100)]
+    drawn = [text.decode() for text in walks(walker, texts, int(WALKS * found.share))]
     known = [text.data.decode() for text in found.loaded.fixtures] + drawn
     short = [text for text in dict.fromkeys(known) if len(text) <= LONGEST[parser]]
     draw = random.Random(3)
     some = draw.sample(short, min(len(short), 60))
     misses = near_misses(some, 10)
-    for text in [*short[:200], *draw.sample(misses, min(len(misses), MISSES[parser]))]:
+    for text in [
+        *short[:200],
+        *draw.sample(misses, min(len(misses), int(MISSES[parser] * found.share))),
+    ]:
         expected = lark_accepts(theirs, text)
         if expected is not None:
             assert ours.accepts(text.encode()) == expected, text

@@ -19,7 +19,8 @@ def complaint(text: str) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "<text>", "exec", dont_inherit=True)
+            # An Indenter does not see blanks before the first line: the grammar says so.
+            compile(text.lstrip(" "), "<text>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return None if NAMES.search(str(error)) else f"{type(error).__name__}: {error}"
     return None
