@@ -301,6 +301,35 @@ def test_terminals_that_need_each_other():
         Grammar.from_lark("start: A\nA: B\nB: A")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: t{"a"}\nt{x}: "b" | t{t{x}}',
+        'start: t{"a"}\nt{x}: "b" | u{p{x}, x}\nu{y, z}: t{y}\np{x}: x',
+        'start: t{"a"}\n_p{x}: x x\nt{x}.2: (x | "c"\n | t{_p{x}})?',
+    ],
+)
+def test_templates_that_grow_without_end(text):
+    pytest.importorskip("lark")
+    with pytest.raises(GrammarSyntaxError, match="never ends") as caught:
+        Grammar.from_lark(text, parser="earley")
+    assert "line " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: l{"a"}\nl{x}: x | l{x} "," x',
+        'start: t{p{"a"}}\nt{x}: "a" | t{p{"a"}}\np{x}: x',
+        'start: t{"a", "b"}\nt{x, y}: x | t{y, x}',
+        'start: t{"a"}\nt{x}: u{p{x}}\nu{y}: "a" | y\np{x}: x',
+    ],
+)
+def test_templates_that_end(text):
+    pytest.importorskip("lark")
+    assert Grammar.from_lark(text, parser="earley").accepts(b"a")
+
+
 def test_budgets_are_those_that_were_passed():
     small = Limits(max_source_nodes=50)
     with pytest.raises(LimitExceededError) as caught:

@@ -18,6 +18,7 @@ from constrain.errors import (
     GrammarSyntaxError,
     UnsupportedFeatureError,
 )
+from constrain.frontends.lark.templates import check_templates
 from constrain.limits import Limits
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def read(
     if not isinstance(text, str):
         raise GrammarError(f"a grammar must be a str, not {type(text).__name__}")
     limits.check("max_input_bytes", len(text.encode(errors="replace")), "a Lark grammar")
+    check_templates(text)
     try:
         return lark.Lark(
             text,
