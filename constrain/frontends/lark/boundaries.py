@@ -18,14 +18,14 @@ Cost: one parser step for each terminal that may stand at a boundary.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from weakref import WeakValueDictionary
 
 from constrain.algebra.terms import EPS, Rule, Term, alt, cat
 from constrain.frontends.lark.indent import IndentedLalr, Newlines
 from constrain.frontends.lark.prospects import Prospects
-from constrain.frontends.lark.scanner import START, Scanner, Spot
+from constrain.frontends.lark.scanner import START, End, Place, Scanner, Spot
 from constrain.frontends.lark.stacks import Parser, Stack
 from constrain.frontends.lark.threads import Machine
 
@@ -38,12 +38,13 @@ Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]
 class _Boundary:
     """A place between lexemes; keeps its rule, so that the same place is the same rule."""
 
-    __slots__ = ("__weakref__", "rule", "spot", "stacks")
+    __slots__ = ("__weakref__", "accepts", "rule", "spot", "stacks")
     rule: Rule
 
-    def __init__(self, stacks: frozenset[Stack], spot: Spot) -> None:
+    def __init__(self, stacks: frozenset[Stack], spot: Spot, accepts: bool) -> None:
         self.stacks = stacks
         self.spot = spot
+        self.accepts = accepts
 
 
 class Boundaries:
@@ -89,11 +90,12 @@ class Boundaries:
             found = self._made.get(key)
             if found is None:
                 machine = self._machine
-                nullable = machine.holds_at_end(spot.pending) and self._parser.accepts(stacks)
+                accepts = self._parser.accepts(stacks)
+                nullable = accepts and machine.holds_at_end(spot.pending)
                 if not nullable and machine.forbids_all(spot.pending, spot.left):
                     return None
                 # The rule refers to its boundary, which so lives as long as the rule.
-                found = self._made[key] = _Boundary(stacks, spot)
+                found = self._made[key] = _Boundary(stacks, spot, accepts)
                 found.rule = Rule(name, partial(self._body, found), nullable=nullable)
         return found.rule
 
@@ -103,25 +105,66 @@ class Boundaries:
         newline = None
         if self._indented is not None and self._indented.counts(stacks):
             newline = self._indented.newline
-        lexers = list(self._scanners(stacks))
-        names = {
-            lexeme.name: None
-            for scanner, ignored in lexers
-            for lexeme in scanner.lexemes(spot)
-            if lexeme.scanned not in ignored and lexeme.name != newline
-        }
-        fed = self._parser.feed_all(stacks, names)
-        for scanner, ignored in lexers:
+        for scanner, ignored in self._scanners(stacks):
             if newline is not None:
                 members.append(self._newlines(boundary, scanner))
-            for lexeme in scanner.lexemes(spot):
-                if lexeme.name == newline:
-                    continue
-                after = stacks if lexeme.scanned in ignored else fed.get(lexeme.name)
-                then = self._boundary(after, lexeme.spot, f"after {lexeme.name}") if after else None
-                if then is not None:
-                    members.append(cat(lexeme.words, then))
+            ends = [end for end in scanner.ends(spot) if end.name != newline]
+            names = {end.name: None for end in ends if end.scanned not in ignored}
+            if self._prospects is None:
+                outcomes = self._parser.outcomes(stacks, names)
+                members += self._begun(boundary, scanner, ignored, ends, outcomes)
+            else:
+                members.append(self._words(boundary, scanner.root(spot), ends, scanner, ignored))
         return alt(members)
+
+    def _words(
+        self,
+        boundary: _Boundary,
+        place: Place,
+        ends: Iterable[End],
+        scanner: Scanner,
+        ignored: frozenset[str],
+    ) -> Term:
+        """What is left of some lexemes from a place inside them, and what follows."""
+        stacks = boundary.stacks
+        members = []
+        names = {end.name: None for end in ends if end.scanned not in ignored}
+        fed = self._parser.feed_all(stacks, names)
+        for end in ends:
+            after = stacks if end.scanned in ignored else fed.get(end.name)
+            then = self._boundary(after, end.spot, f"after {end.name}") if after else None
+            if then is not None:
+                members.append(cat(scanner.words(place, end), then))
+        return alt(members)
+
+    def _begun(
+        self,
+        boundary: _Boundary,
+        scanner: Scanner,
+        ignored: frozenset[str],
+        ends: Iterable[End],
+        outcomes: Mapping[str, bool],
+    ) -> Iterable[Term]:
+        """The lexemes of a lexer, a rule for those that begin alike.
+
+        Most texts that are tried go on in one way, so the parser is fed when that is known.
+        """
+        machine = self._machine
+        nullable: dict[End, bool] = {}
+        for end in ends:
+            outcome = boundary.accepts if end.scanned in ignored else outcomes.get(end.name)
+            if outcome is not None:
+                ended = outcome and machine.holds_at_end(end.spot.pending)
+                if ended or not machine.forbids_all(end.spot.pending, end.spot.left):
+                    nullable[end] = ended
+        for target, mask in scanner.at(scanner.root(boundary.spot))[1].items():
+            kept = [end for end in scanner.reached(target) if end in nullable]
+            if kept:
+                here = scanner.at(target)[0]
+                thunk = partial(self._words, boundary, target, kept, scanner, ignored)
+                ended = any([nullable[end] for end in kept if end in here])
+                rule = Rule("in a lexeme", thunk, nullable=ended)
+                yield cat(machine.atoms.spell(mask), rule)
 
     def _newlines(self, boundary: _Boundary, scanner: Scanner) -> Term:
         assert self._indented is not None

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from constrain.frontends.lark.automaton import ROOT, Production
 from constrain.frontends.lark.stacks import END, Lalr
 
-__all__ = ["split_by_conflicts"]
+__all__ = ["right_recursive", "split_by_conflicts"]
 
 _Transition = tuple[int, str]
 """A state and a rule that may begin there."""
@@ -76,6 +76,44 @@ def split_by_conflicts(
     follow = _follow(made)
     exact = {p: terminals & follow[p.origin] for p, terminals in found.items()}
     return made, {p: terminals for p, terminals in exact.items() if terminals}
+
+
+def right_recursive(parser: Lalr, productions: Sequence[Production]) -> frozenset[int]:
+    """States that on top of themselves are as good as once: `a: X . a`, and nothing else.
+
+    After any lexeme all of them are reduced at once, or none. So a text of 100 signs `-` needs no
+    stack of 100 states.
+
+    Args:
+        parser: lark's table.
+        productions: All of its grammar, that of `$root` the first.
+    """
+    candidates = {s for s in parser.states if s in parser.pushes(s).values()}
+    if not candidates:
+        return frozenset()
+    kernels: dict[int, set[tuple[Production, int]]] = {s: set() for s in candidates}
+    walks = _Walks(parser, productions)
+    for (first, origin), _ in walks.parts.items():
+        for production in walks.by_origin[origin]:
+            state = first
+            for at, symbol in enumerate(production.expansion, 1):
+                after = parser.action(state, symbol)
+                assert isinstance(after, int)
+                state = after
+                if state in candidates:
+                    kernels[state].add((production, at))
+    found = set()
+    for state, kernel in kernels.items():
+        if len(kernel) != 1:
+            continue
+        ((origin, expansion), at) = next(iter(kernel))
+        if at != 1 or len(expansion) != 2 or expansion[1] != origin:
+            continue
+        done = parser.action(state, origin)
+        assert isinstance(done, int)
+        if all([parser.action(done, t) == (origin, 2) for t in parser.row(done)]):
+            found.add(state)
+    return frozenset(found)
 
 
 class _Walks:

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Rule, Term, alt, cat
 from constrain.frontends.lark.scanner import Place, Scanner, Spot
-from constrain.frontends.lark.stacks import Lalr, Stack
+from constrain.frontends.lark.stacks import END, Lalr, Stack
 from constrain.frontends.lark.threads import Machine
 
 __all__ = ["COLUMN_SETS", "IndentedLalr", "IndentedStack", "Newlines"]
@@ -115,6 +115,21 @@ class IndentedLalr:
     def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
         """The stack after one lexeme, if there is one."""
         return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
+
+    def outcomes(self, stacks: _Stacks, terminals: Iterable[str]) -> dict[str, bool]:
+        """For each lexeme that can come, whether the text may end after it."""
+        here = _only(stacks)
+        names = [name for name in terminals if name != self.newline]
+        if not here.parentheses:
+            names = [name for name in names if name not in self.closes]
+        found = {}
+        for name, state in self.parser.tops(frozenset((here.stack,)), names).items():
+            row = self.parser.row(state)
+            ends = END in row or self.dedent in row
+            found[name] = ends and self.accepts(self.feed(stacks, name))
+        if here.parentheses:
+            found[self.newline] = self.accepts(stacks)
+        return found
 
     def accepts(self, stacks: _Stacks) -> bool:
         """Whether the text may end here: blocks that are open end with it."""

@@ -10,6 +10,7 @@ from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.lark.adjacency import Adjacency, adjacency
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
+from constrain.frontends.lark.conflicts import right_recursive
 from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
@@ -255,6 +256,7 @@ class _Lowering:
         self._kept, some_dropped = self._reduced(able)
         viable = Automaton(self._kept, self._limits) if some_dropped else None
         parser = Lalr(self._lark.parser.parser._parse_table, self._start, viable)
+        parser.folded = right_recursive(parser, self._productions())
         if self._indenter is None:
             return parser
         indented = IndentedLalr(parser, self._indenter)

@@ -145,7 +145,7 @@ class Scanner:
             root = self.root(spot)
             made = self._lexemes[spot] = tuple(
                 [
-                    Lexeme(end.scanned, end.name, self._spelled(end, root), end.spot)
+                    Lexeme(end.scanned, end.name, self.words(root, end), end.spot)
                     for end in self.reached(root)
                 ]
             )
@@ -247,7 +247,7 @@ class Scanner:
                     todo.append(user)
         self._machine.spend(sum([len(self._reached[p]) for p in new]))
 
-    def _spelled(self, end: End, root: Place) -> Term:
+    def words(self, root: Place, end: End) -> Term:
         """The words from a place to an end."""
         words = self._words.setdefault(end, {})
         if root in words:

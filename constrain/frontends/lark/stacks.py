@@ -87,6 +87,10 @@ class Parser(Protocol):
         """The stacks after one lexeme, maybe none."""
         ...
 
+    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
+        """For each lexeme that can come, whether the text may end after it."""
+        ...
+
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
         ...
@@ -107,7 +111,10 @@ class Lalr:
     Attributes:
         first: The state at the bottom of every stack.
         last: The state on which a text is accepted.
+        folded: States that are not pushed on themselves, since that would change nothing.
     """
+
+    folded: frozenset[int] = frozenset()
 
     def __init__(self, table: Any, start: str, viable: Automaton | None) -> None:  # noqa: ANN401
         from lark.parsers.lalr_analysis import Shift
@@ -146,6 +153,21 @@ class Lalr:
                 top = top.push(state, viable)
             found[terminal] = frozenset((top,))
         return found
+
+    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
+        """For each lexeme that can come, whether the text may end after it."""
+        return {
+            terminal: END in self._states[state] and self.accepts(self.feed(stacks, terminal))
+            for terminal, state in self.tops(stacks, terminals).items()
+        }
+
+    def tops(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, int]:
+        """For each lexeme that can come, the state that it pushes."""
+        (stack,) = stacks
+        return {
+            t: pushed[-1][0] if pushed else top.state
+            for t, (top, pushed) in self._run(stack, terminals).items()
+        }
 
     def takes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> bool:
         """Whether one of some lexemes can come."""
@@ -203,7 +225,7 @@ class Lalr:
                 elif action is not None:
                     viable = self._reached(item, terminal)
                     if viable is not None:
-                        found[terminal] = here.stack, (*here.pushed, (action, viable))
+                        found[terminal] = here.stack, self._pushed(here, (action, viable))
             for action, ready in reductions.items():
                 after = here.popped(action[1], ready)
                 state, item = after.top
@@ -212,12 +234,18 @@ class Lalr:
                 viable = self._reached(item, action[0])
                 if viable is None or after.idle > _ENDLESS:
                     continue
-                after = after._replace(pushed=(*after.pushed, (target, viable)))
+                after = after._replace(pushed=self._pushed(after, (target, viable)))
                 if target == self.last and END in ready:
                     found[END] = after.stack, after.pushed
                 else:
                     todo.append(after)
         return found
+
+    def _pushed(self, here: _Reducing, top: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+        """The states pushed, with one more."""
+        if top[0] in self.folded and top == here.top:
+            return here.pushed
+        return (*here.pushed, top)
 
     def _reached(self, item: int, symbol: str) -> int | None:
         return 0 if self._viable is None else self._viable.goto(item, symbol)
@@ -301,6 +329,10 @@ class General:
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
         """The stacks after one lexeme, maybe none."""
         return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
+
+    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
+        """For each lexeme that can come, whether the text may end after it."""
+        return {t: self.accepts(after) for t, after in self.feed_all(stacks, terminals).items()}
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
