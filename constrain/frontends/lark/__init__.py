@@ -13,8 +13,9 @@ Read in this order: `read` (lark's loader and its errors), `program` (a terminal
 `alphabet` (code points that no terminal tells apart), `threads` (programs run over a text to come),
 `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`, `normal`,
 `stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's `Indenter`),
-`spacious` (where no dead end is possible), `boundaries` (lexer and parser together), `lower` (all
-of it), `explain` (where a text stands).
+`prospects` (whether there are dead ends: `adjacency`, `conflicts`, `nesting` and `completable` to
+prove that there is none, `pushdowns` and `saturation` to tell each), `boundaries` (lexer and parser
+together), `lower` (all of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@ import lark
 import pytest
 from lark.indenter import Indenter, PythonIndenter
 
-from constrain import Grammar
+import constrain
+from constrain import Grammar, UnsupportedFeatureError
 from tests.frontends.lark.agreement import near_misses
+from tests.vocab.test_real_tokenizers import real
 
 TREES = r"""
 start: _NL* tree+
@@ -94,3 +96,64 @@ def test_python_as_lark_reads_it():
     for text in WRONG:
         assert not lark_accepts(theirs, text)
         assert not ours.accepts(text.encode()), text
+
+
+def indented_wrong(text: str) -> list[str]:
+    """A program in which some line begins one column too far to the right or to the left."""
+    lines = text.splitlines(keepends=True)
+    found = []
+    for at in range(0, len(lines), 9):
+        line = lines[at]
+        for moved in (" " + line, line[1:] if line.startswith(" ") else "  " + line):
+            found.append("".join([*lines[:at], moved, *lines[at + 1 :]]))
+    return found
+
+
+def test_python_with_wrong_indentation():
+    theirs = lark.Lark(PYTHON, parser="lalr", start="file_input", postlex=PythonIndenter())
+    ours = Grammar.from_lark(PYTHON, start="file_input", postlex=PythonIndenter())
+    rejected = 0
+    for text in indented_wrong(Path(bisect.__file__).read_text()):
+        expected = lark_accepts(theirs, text)
+        assert ours.accepts(text.encode()) == expected, text
+        rejected += not expected
+    assert rejected > 5
+
+
+def test_a_block_that_must_begin_is_no_dead_end():
+    """After the colon and the line, only a deeper line may come: not a comment or a blank line."""
+    ours = Grammar.from_lark(PYTHON, start="file_input", postlex=PythonIndenter())
+    where = ours.first_rejection(b"if x:\ny")
+    assert where is not None
+    assert where.offset == len(b"if x:\n")
+    where = ours.first_rejection(b"x = #")
+    assert where is not None
+    assert where.offset == len(b"x = ")
+
+
+OPEN = """
+start: (NAME _NL | NAME _NL _INDENT)+
+NAME: /a/
+_NL: /(\\n[ ]*)+/
+%declare _INDENT _DEDENT
+%ignore " "
+"""
+
+
+def test_blocks_that_never_end_are_refused():
+    with pytest.raises(UnsupportedFeatureError, match="not closed where they are opened"):
+        Grammar.from_lark(OPEN, postlex=TreeIndenter())
+
+
+def test_python_token_by_token():
+    made = real("qwen3")
+    vocab = made.vocab
+    ours = Grammar.from_lark(PYTHON, start="file_input", postlex=PythonIndenter())
+    matcher = constrain.compile(ours, vocab).matcher()
+    text = Path(keyword.__file__).read_text()
+    bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)
+    for token in [*made.encode(text), vocab.eos_token_ids[0]]:
+        matcher.fill_next_token_bitmask(bitmask)
+        word, bit = divmod(token, 32)
+        assert (int(bitmask[0, word]) >> bit) & 1, vocab.token_bytes[token]
+        assert matcher.accept_token(token)

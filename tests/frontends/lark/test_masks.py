@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import numpy as np
 import pytest
 
 import constrain
-from constrain import Grammar
+from constrain import Grammar, GrammarError
+from tests.frontends.lark.agreement import MODES
 from tests.frontends.lark.test_indentation import TREES, TreeIndenter
+from tests.frontends.lark.test_random_grammars import random_grammar
 from tests.frontends.lark.test_verdicts import CALCULATOR, COMMENTS, JSON, KEYWORDS
 
 # Tokens that span several lexemes, end inside one, or end where a longer match may still come.
@@ -73,3 +78,33 @@ def test_a_token_is_allowed_iff_a_sentence_begins_so(name):
         assert bits.any(), ("a dead end", name, data[:at])
         if at < len(data):
             assert matcher.accept_token(data[at])
+
+
+@pytest.mark.parametrize("seed", [*range(8000, 8010), 8011])
+def test_random_grammars(seed):
+    """With tokens of every length up to three, which may hold several lexemes and parts of some.
+
+    Not 8010: so ambiguous that a text needs too many stacks.
+    """
+    text = random_grammar(random.Random(seed))
+    tokens = ["".join(t).encode() for n in (1, 2, 3) for t in itertools.product("abc ", repeat=n)]
+    vocab = constrain.Vocabulary([*tokens, None], [len(tokens)])
+    for parser, lexer in MODES[:3]:
+        try:
+            grammar = Grammar.from_lark(text, parser=parser, lexer=lexer)
+        except GrammarError:
+            continue
+        compiled = constrain.compile(grammar, vocab)
+        for prefix in ("", "a", "b", "ab", "bb", "ac", "cab", "a b"):
+            if not is_alive(grammar, prefix.encode()):
+                continue
+            matcher = compiled.matcher()
+            for byte in prefix.encode():
+                assert matcher.accept_token(tokens.index(bytes([byte])))
+            bitmask = constrain.allocate_token_bitmask(1, len(tokens) + 1)
+            matcher.fill_next_token_bitmask(bitmask)
+            bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[: len(tokens) + 1]
+            expected = [is_alive(grammar, prefix.encode() + token) for token in tokens]
+            assert bits[:-1].astype(bool).tolist() == expected, (text, parser, lexer, prefix)
+            assert bits[-1] == grammar.accepts(prefix.encode())
+            assert bits.any(), ("a dead end", text, parser, lexer, prefix)
