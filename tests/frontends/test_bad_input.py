@@ -168,6 +168,9 @@ REFUSED = [
     (python, "a" * 5_000_000, LimitExceededError, "max_input_bytes"),
     # Many rules: a chain of rules that begin with each other
     (gbnf, _gbnf_chain('r{} "a" | "b"', 10_000), LimitExceededError, "max_nesting"),
+    (lark, _lark_chain('r{} "a" | "b"', 50_000), LimitExceededError, "max_source_nodes"),
+    (earley, _lark_chain('"a" r{} | "b"', 50_000), LimitExceededError, "max_source_nodes"),
+    (earley, _lark_chain("r{}", 50_000), LimitExceededError, "max_source_nodes"),
     # What is valid and cannot be honoured
     (python, r"(a)\1", UnsupportedFeatureError, "line 1, column 4"),
     (ecma, r"(a)\1", UnsupportedFeatureError, "line 1, column 4"),
