@@ -33,10 +33,14 @@ def test_accepted_texts_token_by_token(name, tokenizer):
         if tokens is None:
             skipped += 1
             continue
+        tokens = [*tokens, vocab.eos_token_ids[0]]
+        assert compiled.matcher().validate_tokens(tokens) == len(tokens), text
         matcher = compiled.matcher()
-        for place, token in enumerate([*tokens, vocab.eos_token_ids[0]]):
-            matcher.fill_next_token_bitmask(bitmask)
-            word, bit = divmod(token, 32)
-            assert (int(bitmask[0, word]) >> bit) & 1, (text, place, vocab.token_bytes[token])
+        every = 1 if found.share == 1 else 1 + len(tokens) // 3
+        for place, token in enumerate(tokens):
+            if place % every == 0:
+                matcher.fill_next_token_bitmask(bitmask)
+                word, bit = divmod(token, 32)
+                assert (int(bitmask[0, word]) >> bit) & 1, (text, place, vocab.token_bytes[token])
             assert matcher.accept_token(token), (text, place, vocab.token_bytes[token])
     assert skipped <= len(found.accept) / 3, "texts that the tokenizer does not write as they are"
