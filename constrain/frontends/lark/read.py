@@ -106,6 +106,8 @@ def read(
     definitions = len(_HEAD.findall(text))
     limits.check("max_source_nodes", _DEFINITION_COST * definitions, "a Lark grammar")
     check_templates(text)
+    from constrain.frontends.lark.lexers import PLUGINS
+
     try:
         return lark.Lark(
             text,
@@ -114,6 +116,7 @@ def read(
             lexer=lexer,
             import_paths=list(import_paths),
             postlex=postlex,
+            _plugins=PLUGINS,
         )
     except lark.exceptions.UnexpectedInput as e:
         raise _unexpected(e, text) from e
