@@ -15,9 +15,11 @@ Not thread-safe: whoever shares a store holds its `lock` around every call.
 
 from __future__ import annotations
 
+import struct
 import threading
+from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NewType, Protocol
+from typing import Any, Final, NewType, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -169,52 +171,62 @@ class TermStore:
                 continue
             known = self._interned.get(term)
             if known is None:
-                missing = [m for m in t.members_of(term) if m not in number]
+                missing = [part for part in term.parts if part not in number]
                 if missing:
                     todo += missing
                     continue
-                self._emit(term, number, out)
+                _EMITTERS[type(term)](self, term, number, out)
             else:
                 out += (ops.OP_NODE, known)
             todo.pop()
             number[term] = len(number)
         self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
-        return np.array(out, dtype=np.int32), list(number)
+        return np.frombuffer(array("i", out), dtype=np.int32), list(number)
 
-    def _emit(self, term: t.Term, number: dict[t.Term, int], out: list[int]) -> None:
-        """Append the instruction that makes one term from the results of its parts."""
-        if isinstance(term, t.Cat):
-            out += (ops.OP_CAT, number[term.head], number[term.tail])
-        elif isinstance(term, t.ByteClass):
-            out.append(ops.OP_CLASS)
-            out += np.frombuffer(term.mask.to_bytes(32, "little"), "<i4").tolist()
-        elif isinstance(term, t.Literal):
-            out += (ops.OP_LITERAL, len(term.text))
-            out += term.text
-        elif isinstance(term, t.Alt):
-            out += (ops.OP_ALT, len(term.members))
-            out += [number[m] for m in term.members]
-        elif isinstance(term, t.Repeat):
-            self._limits.check("max_repeat", term.lo, "a repeat")
-            hi = lay.INFINITE if term.hi is None or term.hi > MAX_COUNT else term.hi
-            out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
-        elif isinstance(term, t.Rule):
-            out += (ops.OP_RULE, self._rule_id(term), term.nullable)
-        elif isinstance(term, t.Capture):
-            parts = [number[m] for m in (term.body, term.before, term.instead)]
-            out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
-        elif isinstance(term, t.Token):
-            if term.others or any(self._codes(name, term) for name in term.names):
-                out += (ops.OP_TOKEN, self._token_set(term))
-            else:
-                out.append(ops.OP_EMPTY)
-        elif isinstance(term, t.And):
-            out += (ops.OP_AND, len(term.members))
-            out += [number[m] for m in term.members]
-        elif isinstance(term, t.Not):
-            out += (ops.OP_NOT, number[term.body])
+    # The instruction that makes one term from the results of its parts: one emitter for each kind.
+
+    def _emit_constant(self, term: t.Term, number: dict[t.Term, int], out: list[int]) -> None:
+        out.append(ops.OP_EMPTY if term is t.EMPTY else ops.OP_EPS)
+
+    def _emit_class(self, term: t.ByteClass, number: dict[t.Term, int], out: list[int]) -> None:
+        out.append(ops.OP_CLASS)
+        out += struct.unpack("<8i", term.mask.to_bytes(32, "little"))
+
+    def _emit_literal(self, term: t.Literal, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_LITERAL, len(term.text))
+        out += term.text
+
+    def _emit_cat(self, term: t.Cat, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_CAT, number[term.head], number[term.tail])
+
+    def _emit_alt(self, term: t.Alt, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_ALT, len(term.members))
+        out += [number[m] for m in term.members]
+
+    def _emit_and(self, term: t.And, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_AND, len(term.members))
+        out += [number[m] for m in term.members]
+
+    def _emit_not(self, term: t.Not, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_NOT, number[term.body])
+
+    def _emit_repeat(self, term: t.Repeat, number: dict[t.Term, int], out: list[int]) -> None:
+        self._limits.check("max_repeat", term.lo, "a repeat")
+        hi = lay.INFINITE if term.hi is None or term.hi > MAX_COUNT else term.hi
+        out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
+
+    def _emit_rule(self, term: t.Rule, number: dict[t.Term, int], out: list[int]) -> None:
+        out += (ops.OP_RULE, self._rule_id(term), term.nullable)
+
+    def _emit_capture(self, term: t.Capture, number: dict[t.Term, int], out: list[int]) -> None:
+        parts = [number[m] for m in term.parts]
+        out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
+
+    def _emit_token(self, term: t.Token, number: dict[t.Term, int], out: list[int]) -> None:
+        if term.others or any(self._codes(name, term) for name in term.names):
+            out += (ops.OP_TOKEN, self._token_set(term))
         else:
-            out.append(ops.OP_EMPTY if term is t.EMPTY else ops.OP_EPS)
+            out.append(ops.OP_EMPTY)
 
     def _rule_id(self, rule: t.Rule) -> int:
         found = self._rule_ids.get(rule)
@@ -539,3 +551,21 @@ class TermStore:
         if what in ("nodes", "classes", "partitions"):
             build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
         self._capacity, self.arena = capacity, large
+
+
+_EMITTERS: Final[
+    dict[type[t.Term], Callable[[TermStore, Any, dict[t.Term, int], list[int]], None]]
+] = {
+    t.Empty: TermStore._emit_constant,
+    t.Epsilon: TermStore._emit_constant,
+    t.ByteClass: TermStore._emit_class,
+    t.Literal: TermStore._emit_literal,
+    t.Cat: TermStore._emit_cat,
+    t.Alt: TermStore._emit_alt,
+    t.And: TermStore._emit_and,
+    t.Not: TermStore._emit_not,
+    t.Repeat: TermStore._emit_repeat,
+    t.Rule: TermStore._emit_rule,
+    t.Capture: TermStore._emit_capture,
+    t.Token: TermStore._emit_token,
+}

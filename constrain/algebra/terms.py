@@ -62,11 +62,13 @@ class Term:
     Attributes:
         nullable: The empty string is in the set.
         regular: No `Rule` occurs in it, or only rules declared regular: `&` and `~` are exact.
+        parts: The terms that it is made of. A `Rule` has none: its body is made on demand.
     """
 
-    __slots__ = ("nullable", "regular")
+    __slots__ = ("nullable", "parts", "regular")
     nullable: bool
     regular: bool
+    parts: tuple[Term, ...]
 
 
 class Empty(Term):
@@ -77,6 +79,7 @@ class Empty(Term):
     def __init__(self) -> None:
         self.nullable = False
         self.regular = True
+        self.parts = ()
 
 
 class Epsilon(Term):
@@ -87,6 +90,7 @@ class Epsilon(Term):
     def __init__(self) -> None:
         self.nullable = True
         self.regular = True
+        self.parts = ()
 
 
 EMPTY: Final = Empty()
@@ -101,6 +105,7 @@ class ByteClass(Term):
     def __init__(self, mask: int) -> None:
         self.nullable = False
         self.regular = True
+        self.parts = ()
         self.mask = mask
 
 
@@ -112,6 +117,7 @@ class Literal(Term):
     def __init__(self, text: bytes) -> None:
         self.nullable = False
         self.regular = True
+        self.parts = ()
         self.text = text
 
 
@@ -123,6 +129,7 @@ class Cat(Term):
     def __init__(self, head: Term, tail: Term) -> None:
         self.nullable = head.nullable and tail.nullable
         self.regular = head.regular and tail.regular
+        self.parts = (head, tail)
         self.head = head
         self.tail = tail
 
@@ -135,6 +142,7 @@ class Alt(Term):
     def __init__(self, members: tuple[Term, ...]) -> None:
         self.nullable = any([m.nullable for m in members])
         self.regular = all([m.regular for m in members])
+        self.parts = members
         self.members = members
 
 
@@ -146,6 +154,7 @@ class Repeat(Term):
     def __init__(self, body: Term, lo: int, hi: int | None) -> None:
         self.nullable = lo == 0
         self.regular = body.regular
+        self.parts = (body,)
         self.body = body
         self.lo = lo
         self.hi = hi
@@ -159,6 +168,7 @@ class And(Term):
     def __init__(self, members: tuple[Term, ...]) -> None:
         self.nullable = all([m.nullable for m in members])
         self.regular = all([m.regular for m in members])
+        self.parts = members
         self.members = members
 
 
@@ -170,6 +180,7 @@ class Not(Term):
     def __init__(self, body: Term) -> None:
         self.nullable = not body.nullable
         self.regular = body.regular
+        self.parts = (body,)
         self.body = body
 
 
@@ -195,6 +206,7 @@ class Rule(Term):
     ) -> None:
         self.nullable = nullable
         self.regular = regular
+        self.parts = ()
         self.name = name
         self.thunk = thunk
         self._body: Term | None = None
@@ -221,6 +233,7 @@ class Capture(Term):
     ) -> None:
         self.nullable = False
         self.regular = False
+        self.parts = (body, before, instead)
         self.body = body
         self.follow = follow
         self.before = before
@@ -235,6 +248,7 @@ class Token(Term):
     def __init__(self, names: frozenset[str | int], *, others: bool, special: bool) -> None:
         self.nullable = False
         self.regular = False
+        self.parts = ()
         self.names = names
         self.others = others
         self.special = special
@@ -443,12 +457,4 @@ def _merge_nested_counts(
 
 def members_of(term: Term) -> Sequence[Term]:
     """The direct parts of a term; a `Rule` has none, since its body is made on demand."""
-    if isinstance(term, Cat):
-        return (term.head, term.tail)
-    if isinstance(term, (Alt, And)):
-        return term.members
-    if isinstance(term, (Repeat, Not)):
-        return (term.body,)
-    if isinstance(term, Capture):
-        return (term.body, term.before, term.instead)
-    return ()
+    return term.parts

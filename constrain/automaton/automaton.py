@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,11 +12,6 @@ from constrain.limits import Limits
 from constrain.vocab import Vocabulary
 
 __all__ = ["Automaton"]
-
-MAX_STEPS: Final = 1 << 16
-"""Remembered (state, token) steps, about 10 MB. Past it all are forgotten, and made again when
-asked for.
-"""
 
 
 class Automaton:
@@ -39,9 +32,9 @@ class Automaton:
         self._store = TermStore(limits, vocab)
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
+        self._steps = self._rows.steps
         self._bytes = vocab.flat_bytes
         self._offsets = vocab.flat_offsets
-        self._steps: dict[tuple[StateId, int], StateId] = {}
         self.start: StateId = self._store.intern(grammar.term)
 
     def build_ahead(self, budget: int) -> int:
@@ -71,21 +64,19 @@ class Automaton:
 
         Cost: a dictionary look-up if it was asked before, else a few steps of the automaton.
         """
-        found = self._steps.get((state, token_id))
+        found = self._steps.get(state, token_id)
         if found is not None:
             return found
         first = last = 0
         if token_id < self.vocab.num_tokens:
             first, last = int(self._offsets[token_id]), int(self._offsets[token_id + 1])
         with self._lock:
-            if len(self._steps) >= MAX_STEPS:
-                self._steps.clear()
             found = DEAD
             if first < last:
                 found, _ = self._store.advance_in(state, self._bytes, first, last)
             if self._store.names_tokens:
                 found = self._store.union(found, self._rows.named.step(state, token_id))
-            self._steps[state, token_id] = found
+            self._steps.put(state, (token_id,), (found,))
         return found
 
     def after_bytes(self, state: StateId, data: bytes) -> StateId:

@@ -13,8 +13,12 @@ The tokens a=[0], ab=[1, 4], b=[2], with a special id 3:
     end          2    2    3
     token_start  0    1    3    4
     tokens       0    1    4    2
+    children     0a   2b   1b             the root's two, then that of node 0
 
 Tokens below node 0: tokens[token_start[0]:token_start[end[0]]] = tokens[0:3] = [0, 1, 4].
+
+Kernels walk `children`: those of one node lie side by side, so that those which a state does not
+let through cost no look elsewhere. `starts` has where they begin, beside where the tokens do.
 
 Building sorts the tokens and takes the common prefix of each with the one before it: the bytes past
 that prefix are exactly the new nodes. Everything after the sort is array arithmetic, one round per
@@ -30,17 +34,23 @@ uses it for the same purpose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Trie", "build_trie"]
+from constrain.errors import LimitExceededError
+
+__all__ = ["MAX_NODES", "Trie", "build_trie"]
 
 Int32Array = npt.NDArray[np.int32]
 UInt8Array = npt.NDArray[np.uint8]
+
+MAX_NODES = (1 << 23) - 1
+"""A child is one int32 with its byte. A vocabulary of 256,000 tokens has some 600,000 nodes."""
+
 _Array = TypeVar("_Array", Int32Array, UInt8Array)
 
 
@@ -57,6 +67,9 @@ class Trie:
             `tokens[token_start[i]:token_start[i + 1]]`; tokens spelled by i or below it:
             `tokens[token_start[i]:token_start[end[i]]]`.
         tokens: [T], int32, every token id that has at least one byte, ordered by (bytes, id).
+        children: [N], int32: node << 8 | its byte, the root's first, then those of node 0, 1, ...
+        starts: [2 * (N + 2)], int32. For the root i = 0 and for node i - 1: where its children
+            begin at [2 * i], where its tokens begin at [2 * i + 1]; both end where the next begin.
         max_depth: Length of the longest token in bytes: a stack of `max_depth + 1` entries is
             enough.
     """
@@ -66,6 +79,8 @@ class Trie:
     end: Int32Array
     token_start: Int32Array
     tokens: Int32Array
+    children: Int32Array
+    starts: Int32Array
     max_depth: int
 
     @property
@@ -78,7 +93,7 @@ class Trie:
         tokens = np.asarray(ids, np.int32)[self.tokens] if len(ids) else self.tokens
         # Read-only like those of any other trie: to numba it is another type if it is not.
         tokens = _read_only(tokens)
-        return Trie(self.byte, self.depth, self.end, self.token_start, tokens, self.max_depth)
+        return replace(self, tokens=tokens)
 
     @property
     def single_bytes(self) -> bytes:
@@ -90,7 +105,7 @@ class Trie:
     def nbytes(self) -> int:
         """Memory of the arrays, in bytes."""
         arrays = (self.byte, self.depth, self.end, self.token_start, self.tokens)
-        return sum(a.nbytes for a in arrays)
+        return sum(a.nbytes for a in (*arrays, self.children, self.starts))
 
     def __repr__(self) -> str:
         return (
@@ -123,12 +138,21 @@ def build_trie(token_bytes: Sequence[bytes | None]) -> Trie:
     byte = flat[start[owner] + depth]
     spelled = np.bincount(stop - 1, minlength=num_nodes) if num_nodes else np.zeros(0, np.int64)
     token_start = np.concatenate(([0], np.cumsum(spelled)))
+    if num_nodes > MAX_NODES:
+        raise LimitExceededError(
+            "MAX_NODES", given=num_nodes, allowed=MAX_NODES, where="the trie of a vocabulary"
+        )
+    end, parent = _subtree_ends(depth)
+    children, child_start = _children(byte, parent)
+    starts = np.stack((child_start, np.append(token_start[:1], token_start)), axis=1).ravel()
     return Trie(
         byte=_read_only(byte),
         depth=_read_only(depth.astype(np.int32)),
-        end=_read_only(_subtree_ends(depth).astype(np.int32)),
+        end=_read_only(end.astype(np.int32)),
         token_start=_read_only(token_start.astype(np.int32)),
         tokens=_read_only(np.array(ids, dtype=np.int32)),
+        children=_read_only(children),
+        starts=_read_only(starts.astype(np.int32)),
         max_depth=int(length.max()) if len(length) else 0,
     )
 
@@ -152,14 +176,27 @@ def _shared_with_previous(
     return shared
 
 
-def _subtree_ends(depth: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Index after the subtree of each node of a preorder.
+def _children(
+    byte: UInt8Array, parent: npt.NDArray[np.int64]
+) -> tuple[Int32Array, npt.NDArray[np.int64]]:
+    """The nodes by parent, each with its byte; where those of the root, node 0, ... begin."""
+    nodes = np.argsort(parent, kind="stable")  # among the children of one, the bytes ascend
+    counts = np.bincount(parent + 1, minlength=len(byte) + 1)
+    start = np.concatenate(([0], np.cumsum(counts)))
+    return (nodes << 8 | byte[nodes]).astype(np.int32), start
+
+
+def _subtree_ends(
+    depth: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Index after the subtree of each node of a preorder, and its parent, -1 for the root.
 
     A subtree ends at the next node of the same depth, or where its parent's subtree ends, whichever
     comes first; so one pass per depth, from the root down.
     """
     num_nodes = len(depth)
     end = np.full(num_nodes, num_nodes, dtype=np.int64)
+    above = np.full(num_nodes, -1, dtype=np.int64)
     by_depth = np.argsort(depth, kind="stable")
     stops = np.cumsum(np.bincount(depth, minlength=1))
     level = by_depth[: stops[0]]
@@ -170,7 +207,8 @@ def _subtree_ends(depth: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         parent = parents[np.searchsorted(parents, level) - 1]
         following = np.append(level[1:], num_nodes)
         end[level] = np.minimum(following, end[parent])
-    return end
+        above[level] = parent
+    return end, above
 
 
 def _read_only(array: _Array) -> _Array:

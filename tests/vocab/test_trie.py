@@ -58,6 +58,13 @@ def check(token_bytes: list[bytes | None]) -> None:
     assert trie.token_start[0] == 0
     assert trie.token_start[-1] == len(trie.tokens) == len(texts)
     assert trie.max_depth == max(map(len, texts), default=0)
+    for i, node in enumerate([b"", *nodes]):
+        first, last = trie.starts[2 * i], trie.starts[2 * i + 2]
+        spelled = [(nodes[c >> 8], c & 255) for c in trie.children[first:last].tolist()]
+        assert spelled == [(n, n[-1]) for n in nodes if n[:-1] == node]
+        own = trie.tokens[trie.starts[2 * i + 1] : trie.starts[2 * i + 3]].tolist()
+        assert own == [t for t, text in enumerate(token_bytes) if text and text == node]
+    assert len(trie.starts) == 2 * (len(nodes) + 2)
 
 
 @pytest.mark.parametrize("token_bytes", NASTY.values(), ids=NASTY.keys())
@@ -78,6 +85,7 @@ def test_the_example_in_the_docstring() -> None:
     assert trie.end.tolist() == [2, 2, 3]
     assert trie.token_start.tolist() == [0, 1, 3, 4]
     assert trie.tokens.tolist() == [0, 1, 4, 2]
+    assert [(c >> 8, chr(c & 255)) for c in trie.children] == [(0, "a"), (2, "b"), (1, "b")]
 
 
 def test_arrays_have_the_promised_form() -> None:
@@ -88,6 +96,8 @@ def test_arrays_have_the_promised_form() -> None:
         ("end", np.int32, 3),
         ("token_start", np.int32, 4),
         ("tokens", np.int32, 2),
+        ("children", np.int32, 3),
+        ("starts", np.int32, 10),
     ):
         array = getattr(trie, name)
         assert array.dtype == dtype
@@ -95,7 +105,7 @@ def test_arrays_have_the_promised_form() -> None:
         assert array.flags.c_contiguous
         assert not array.flags.writeable
     assert trie.num_nodes == 3
-    assert trie.nbytes == 3 * (1 + 4 + 4) + 4 * 4 + 2 * 4
+    assert trie.nbytes == 3 * (1 + 4 + 4 + 4) + 4 * 4 + 2 * 4 + 10 * 4
     assert repr(trie) == "Trie(num_nodes=3, num_tokens=2, max_depth=2)"
 
 

@@ -29,11 +29,13 @@ EPOCH = 8
 EMPTINESS_LIMIT = 9
 REACHED = 10
 NUM_VISITED = 11
-"""Nodes of the vocabulary that the last walk looked at."""
+"""Children in the vocabulary's trie that the last walk looked at."""
 NUM_UNSURE = 12
 """Entries that the last walk wrote to its `unsure`."""
 NUM_TOKEN_IDS = 13
 """Entries of TOKEN_IDS."""
+NUM_LISTED = 14
+"""Pairs that the last walk wrote to its `listed`."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 OFFSETS = 16

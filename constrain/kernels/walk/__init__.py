@@ -8,6 +8,6 @@ caller knows whether the state is accepting), remembered rows (`automaton`).
 not needed.
 """
 
-from constrain.kernels.walk.cpu import walk
+from constrain.kernels.walk.cpu import COVERED, FRAME, GAVE_UP, walk
 
-__all__ = ["walk"]
+__all__ = ["COVERED", "FRAME", "GAVE_UP", "walk"]

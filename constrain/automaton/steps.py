@@ -1,0 +1,34 @@
+"""The states after tokens, as far as they are known: a bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from constrain.algebra.store import StateId
+
+__all__ = ["Steps"]
+
+MAX_STEPS: Final = 1 << 16
+"""About 10 MB. Past it all are forgotten, and made again when asked for."""
+
+
+class Steps:
+    """Where a token leads from a state. Read without a lock; written under the store's."""
+
+    def __init__(self) -> None:
+        self._after: dict[StateId, dict[int, StateId]] = {}
+        self._num_steps = 0
+
+    def get(self, state: StateId, token_id: int) -> StateId | None:
+        """The state after a token, DEAD included; None if it is not known."""
+        after = self._after.get(state)
+        return None if after is None else after.get(token_id)
+
+    def put(self, state: StateId, token_ids: Sequence[int], after: Sequence[StateId]) -> None:
+        """Keep the states after some tokens."""
+        if self._num_steps >= MAX_STEPS:
+            self._after = {}
+            self._num_steps = 0
+        self._num_steps += len(token_ids)
+        self._after.setdefault(state, {}).update(zip(token_ids, after, strict=True))
