@@ -100,8 +100,8 @@ def all_but(strings: Iterable[str], alphabet: Alphabet) -> Term:
             continue
         taken = tuple(edges)
         if taken not in others:
-            rest = CodepointSet.ANY - CodepointSet.of(*taken)
-            others[taken] = cat(alphabet.spell(rest), alphabet.text)
+            rest = alphabet.spell_others([ord(c) for c in taken])
+            others[taken] = cat(rest, alphabet.text)
         parts: list[Term] = [] if ends[node] else [EPS]
         parts += [cat(spelled[c], terms[k]) for c, k in edges.items()]
         parts.append(others[taken])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from constrain.algebra.terms import (
@@ -105,6 +106,8 @@ def plain_spelling(value: Fraction) -> bytes:
     return (("-" if value < 0 else "") + text).encode()
 
 
+# Most schemas ask for the same few shapes. Terms are immutable, so they share them.
+@lru_cache(maxsize=256)
 def _form_term(shape: NumberShape, spelling: Spelling, *, comparable: bool = False) -> Term:
     """A shape, with what it says about point and exponent."""
     values = replace(shape, integer_form=None)

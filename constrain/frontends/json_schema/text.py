@@ -16,13 +16,13 @@ exact over code points is exact over spellings.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import ByteClass, Term, alt, byte_class, cat, literal, star
-from constrain.algebra.utf8 import UTF8
+from constrain.algebra.utf8 import UTF8, others_of
 
 __all__ = ["QUOTE", "JSONAlphabet", "alphabet"]
 
@@ -57,6 +57,9 @@ class JSONAlphabet:
             self._raw = self._raw & _ASCII
         self.one_spelling = not self._any
         self._text = star(self.spell(CodepointSet.ANY))
+        plain = _ASCII - _MUST_ESCAPE
+        self._plain = 0 if self._any else sum([1 << p for p in range(128) if plain.contains(p)])
+        self._not_plain = self.spell(CodepointSet.ANY - plain)
 
     @property
     def text(self) -> Term:
@@ -66,6 +69,12 @@ class JSONAlphabet:
     def spell(self, points: CodepointSet) -> Term:
         """Every spelling of one code point out of `points`."""
         return _spell(points, self._raw, self._any)
+
+    def spell_others(self, points: Collection[int]) -> Term:
+        """Every spelling of one code point outside `points`."""
+        return others_of(points, self._plain, self._not_plain) or self.spell(
+            CodepointSet.ANY - CodepointSet.of(*points)
+        )
 
     def spell_run(self, run: Sequence[int]) -> Term:
         """Every spelling of one text, given as code points."""
