@@ -163,22 +163,25 @@ class TermStore:
         """Post-order instructions for `build`, and the term that each makes."""
         out: list[int] = []
         number: dict[t.Term, int] = {}
+        known = self._interned
         todo: list[t.Term] = [root]
         while todo:
-            term = todo[-1]
+            term = todo.pop()
             if term in number:
-                todo.pop()
                 continue
-            known = self._interned.get(term)
-            if known is None:
-                missing = [part for part in term.parts if part not in number]
-                if missing:
-                    todo += missing
-                    continue
-                _EMITTERS[type(term)](self, term, number, out)
+            state = known.get(term)
+            if state is not None:
+                out += (ops.OP_NODE, state)
             else:
-                out += (ops.OP_NODE, known)
-            todo.pop()
+                for part in term.parts:
+                    if part not in number:
+                        todo.append(term)
+                        todo += term.parts
+                        break
+                else:
+                    _EMITTERS[type(term)](self, term, number, out)
+                    number[term] = len(number)
+                continue
             number[term] = len(number)
         self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
         return np.frombuffer(array("i", out), dtype=np.int32), list(number)

@@ -125,6 +125,7 @@ class Lowering:
         self._depth: int = 0 if outside is None else outside._depth + 1
         self.layout = layout_of(style, self._depth)
         self._values: dict[Expr, Term] = {}
+        self._later: dict[Expr, Term] = {}
         self._scalars: dict[Expr, Term] = {} if outside is None else outside._scalars
         self._lock: threading.RLock = threading.RLock() if outside is None else outside._lock
         self._inside: Lowering | None = None if style.whitespace == "pretty" else self
@@ -166,6 +167,14 @@ class Lowering:
         written `inside`.
         """
         return self.inside._value(expr)
+
+    def later(self, expr: Expr) -> Term:
+        """As `value`, made when a text gets there: an object offers many members, and has few."""
+        inside = self.inside
+        found = inside._values.get(expr) or inside._later.get(expr)
+        if found is None:
+            found = inside._later[expr] = self.rule(_name(expr), lambda: inside._value(expr))
+        return found
 
     def _value(self, expr: Expr) -> Term:
         found = self._values.get(expr)

@@ -84,7 +84,8 @@ class _Members:
         self._rules: dict[_State, Rule] = {}
         self._recent: dict[_State, Rule] = {}
         self._offers: dict[int, Rule] = {}
-        self._member_rules: dict[tuple[str, Expr], Rule] = {}
+        self._named_members: dict[tuple[str, Expr], Term] = {}
+        self._plain_ways: dict[int, list[Term]] = {}
 
     def start(self) -> Term:
         """What follows the opening brace."""
@@ -171,6 +172,13 @@ class _Members:
         return parts
 
     def _named(self, state: _State, index: int, left: int) -> list[Term]:
+        if self._plain and self._in_order:  # the same in every state that offers it
+            if index not in self._plain_ways:
+                self._plain_ways[index] = self._named_ways(state, index, left)
+            return self._plain_ways[index]
+        return self._named_ways(state, index, left)
+
+    def _named_ways(self, state: _State, index: int, left: int) -> list[Term]:
         key = self._keys[index]
         after = state._replace(left=left, first=False)
         if key in self._related:
@@ -204,6 +212,10 @@ class _Members:
         count = self._counted(state.members)
         if count is None:
             return []
+        if not state.pending:
+            after = state._replace(members=count) if count != state.members else state
+            possible = self._has_value(value) and self._can_finish(after, taking)
+            return [self._way(key, value, after)] if possible else []
         obligations, table = self._members.obligations, self._members.table
         useful = state.pending & meets
         # Those that any such member meets are met; the others are a choice.
@@ -263,17 +275,13 @@ class _Members:
     # Spelling
 
     def _member(self, key: str, value: Expr) -> Term:
-        """One member with a named key: a rule, as many states offer it."""
-        found = self._member_rules.get((key, value))
+        """One member with a named key."""
+        found = self._named_members.get((key, value))
         if found is None:
-
-            def body() -> Term:
-                lowering = self._lowering
-                spelled = lowering.alphabet.spell_text(key)
-                return cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.value(value))
-
-            found = self._lowering.rule(f"member {key!r}", body)
-            self._member_rules[key, value] = found
+            lowering = self._lowering
+            spelled = lowering.alphabet.spell_text(key)
+            found = cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.later(value))
+            self._named_members[key, value] = found
         return found
 
     def _region_keys(self, region: Region) -> Term:
