@@ -57,8 +57,8 @@ class JSONAlphabet:
             self._raw = self._raw & _ASCII
         self.one_spelling = not self._any
         self._text = star(self.spell(CodepointSet.ANY))
-        plain = _ASCII - _MUST_ESCAPE
-        self._plain = 0 if self._any else sum([1 << p for p in range(128) if plain.contains(p)])
+        plain = CodepointSet.of() if self._any else _ASCII - _MUST_ESCAPE
+        self._plain = sum([1 << point for point in range(128) if plain.contains(point)])
         self._not_plain = self.spell(CodepointSet.ANY - plain)
 
     @property
