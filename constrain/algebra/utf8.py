@@ -36,7 +36,7 @@ class Alphabet(Protocol):
 
     def spell_others(self, points: Collection[int]) -> Term:
         """Every spelling of one code point outside `points`."""
-        ...
+        return self.spell(CodepointSet.ANY - CodepointSet.of(*points))
 
     @property
     def text(self) -> Term:
@@ -44,7 +44,7 @@ class Alphabet(Protocol):
         ...
 
 
-class Utf8:
+class Utf8(Alphabet):
     """Raw UTF-8: one spelling for each code point. Use the constant `UTF8`."""
 
     def __init__(self) -> None:
@@ -56,9 +56,7 @@ class Utf8:
 
     def spell_others(self, points: Collection[int]) -> Term:
         """The UTF-8 bytes of one code point outside `points`."""
-        return others_of(points, _ASCII_MASK, _NOT_ASCII) or _spell(
-            CodepointSet.ANY - CodepointSet.of(*points)
-        )
+        return others_of(points, _ASCII_MASK, _NOT_ASCII) or super().spell_others(points)
 
     @property
     def text(self) -> Term:

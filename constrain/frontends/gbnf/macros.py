@@ -27,7 +27,7 @@ from constrain.algebra.terms import (
     star,
     token,
 )
-from constrain.algebra.utf8 import UTF8
+from constrain.algebra.utf8 import UTF8, Alphabet
 from constrain.errors import GrammarError
 from constrain.frontends.cfg import Choice, Expression, Repetition, Sequence, Symbol, Terminal
 from constrain.frontends.gbnf.reader import Reader, quoted
@@ -222,7 +222,7 @@ def _read_scalar(reader: Reader) -> Scalar:
 # Regex
 
 
-class _JsonStringBody:
+class _JsonStringBody(Alphabet):
     """UTF-8 without what stands in no JSON string: control characters, `"` and the backslash."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
 from constrain.frontends.json_schema.text import QUOTE
 
-__all__ = ["object_term"]
+__all__ = ["MemberState", "ObjectLowering", "object_term"]
 
 _WAY_CHARGE = 1_000
 """Nodes that a way to meet obligations counts as."""
@@ -38,10 +38,10 @@ _CHUNK = 64
 
 def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
     """Every spelling of every object of a shape that has one."""
-    return cat(literal(b"{"), _Members(shape, lowering).start())
+    return cat(literal(b"{"), ObjectLowering(shape, lowering).start())
 
 
-class _State(NamedTuple):
+class MemberState(NamedTuple):
     """Between two members.
 
     Attributes:
@@ -62,7 +62,9 @@ class _State(NamedTuple):
     taken: frozenset[tuple[int, str]] = frozenset()
 
 
-class _Members:
+class ObjectLowering:
+    """The rules of one object: what follows the opening brace, and each member."""
+
     def __init__(self, shape: ObjectShape, lowering: Lowering) -> None:
         self._lowering = lowering
         self._members = lowering.meaning.members(shape)
@@ -81,8 +83,8 @@ class _Members:
         ]
         self._counts = self._members.lo > 0 or self._members.hi is not None
         self._plain = not (self._counts or self._members.obligations or needs)
-        self._rules: dict[_State, Rule] = {}
-        self._recent: dict[_State, Rule] = {}
+        self._rules: dict[MemberState, Rule] = {}
+        self._recent: dict[MemberState, Rule] = {}
         self._offers: dict[int, Rule] = {}
         self._named_members: dict[tuple[str, Expr], Term] = {}
         self._plain_ways: dict[int, list[Term]] = {}
@@ -90,9 +92,9 @@ class _Members:
     def start(self) -> Term:
         """What follows the opening brace."""
         pending = frozenset(range(len(self._members.obligations)))
-        return self._after(_State(0, pending, 0, True))
+        return self._after(MemberState(0, pending, 0, True))
 
-    def _after(self, state: _State) -> Term:
+    def _after(self, state: MemberState) -> Term:
         """What follows in a state from which the object can be completed."""
         rules = self._recent if state.taken else self._rules
         found = rules.get(state)
@@ -102,7 +104,7 @@ class _Members:
             found = rules[state] = self._lowering.rule("members", lambda: self._body(state))
         return found
 
-    def _body(self, state: _State) -> Term:
+    def _body(self, state: MemberState) -> Term:
         layout = self._lowering.layout
         parts = []
         if self._complete(state):
@@ -112,10 +114,10 @@ class _Members:
         parts.append(cat(lead, self._offered(state)))
         return alt(parts)
 
-    def _complete(self, state: _State) -> bool:
+    def _complete(self, state: MemberState) -> bool:
         return not (state.pending or state.members < self._members.lo or self._due(state))
 
-    def _due(self, state: _State) -> set[int]:
+    def _due(self, state: MemberState) -> set[int]:
         """Keys that must still come; required keys that are no longer left came."""
         due = {i for i in self._left(state) if self._required[i]}
         if self._related:
@@ -124,7 +126,7 @@ class _Members:
             due |= {self._index[k] for k in needed - state.used}
         return due
 
-    def _left(self, state: _State) -> Iterable[int]:
+    def _left(self, state: MemberState) -> Iterable[int]:
         """Named keys that may still come."""
         if self._in_order:
             return range(state.left, len(self._keys))
@@ -132,7 +134,7 @@ class _Members:
 
     # The next member
 
-    def _offered(self, state: _State) -> Term:
+    def _offered(self, state: MemberState) -> Term:
         """Every member that may come next, and what follows it."""
         if self._in_order:
             if self._plain and len(self._keys) - state.left > _CHUNK:
@@ -150,7 +152,7 @@ class _Members:
         if found is None:
 
             def body() -> Term:
-                state = _State(index, frozenset(), 0, False)
+                state = MemberState(index, frozenset(), 0, False)
                 stop = min(index + _CHUNK, len(self._keys))
                 parts = self._named_in_order(state, stop)
                 if not any(self._required[index:stop]) and stop < len(self._keys):
@@ -160,7 +162,7 @@ class _Members:
             found = self._offers[index] = self._lowering.rule("members", body)
         return found
 
-    def _named_in_order(self, state: _State, stop: int) -> list[Term]:
+    def _named_in_order(self, state: MemberState, stop: int) -> list[Term]:
         parts: list[Term] = []
         last = min(self._due(state), default=stop) if self._related else stop
         for i in range(state.left, stop):
@@ -171,21 +173,21 @@ class _Members:
             parts += self._any_other(state._replace(left=stop))
         return parts
 
-    def _named(self, state: _State, index: int, left: int) -> list[Term]:
+    def _named(self, state: MemberState, index: int, left: int) -> list[Term]:
         if self._plain and self._in_order:  # the same in every state that offers it
             if index not in self._plain_ways:
                 self._plain_ways[index] = self._named_ways(state, index, left)
             return self._plain_ways[index]
         return self._named_ways(state, index, left)
 
-    def _named_ways(self, state: _State, index: int, left: int) -> list[Term]:
+    def _named_ways(self, state: MemberState, index: int, left: int) -> list[Term]:
         key = self._keys[index]
         after = state._replace(left=left, first=False)
         if key in self._related:
             after = after._replace(used=state.used | {key})
         return self._ways(after, key, self._members.named[key], self._members.meets(key))
 
-    def _any_other(self, state: _State) -> list[Term]:
+    def _any_other(self, state: MemberState) -> list[Term]:
         parts: list[Term] = []
         after = state._replace(first=False)
         for i, (index, region, _) in enumerate(self._regions):
@@ -194,7 +196,7 @@ class _Members:
 
     def _ways(
         self,
-        state: _State,
+        state: MemberState,
         key: str | int,
         value: Expr,
         meets: frozenset[int],
@@ -236,7 +238,7 @@ class _Members:
                     ways.append(self._way(key, expr, after))
         return ways
 
-    def _way(self, key: str | int, value: Expr, after: _State) -> Term:
+    def _way(self, key: str | int, value: Expr, after: MemberState) -> Term:
         """A member, and what follows it."""
         if isinstance(key, str):
             return cat(self._member(key, value), self._after(after))
@@ -262,7 +264,7 @@ class _Members:
             return count + 1 if count < self._members.hi else None
         return min(count + 1, self._members.lo)
 
-    def _can_finish(self, state: _State, taking: tuple[int, ...]) -> bool:
+    def _can_finish(self, state: MemberState, taking: tuple[int, ...]) -> bool:
         """Whether the object can be completed, once one more key of a region is taken."""
         if self._plain:
             return True

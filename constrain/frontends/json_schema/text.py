@@ -22,7 +22,7 @@ from typing import Final, Literal
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import ByteClass, Term, alt, byte_class, cat, literal, star
-from constrain.algebra.utf8 import UTF8, others_of
+from constrain.algebra.utf8 import UTF8, Alphabet, others_of
 
 __all__ = ["QUOTE", "JSONAlphabet", "alphabet"]
 
@@ -47,7 +47,7 @@ _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 _LOWER_HEX: Final = b"0123456789abcdef"
 
 
-class JSONAlphabet:
+class JSONAlphabet(Alphabet):
     """An `Alphabet` of JSON strings. Get one from `alphabet`: equal ones are one object."""
 
     def __init__(self, escapes: Literal["minimal", "any"], ensure_ascii: bool) -> None:
@@ -72,9 +72,7 @@ class JSONAlphabet:
 
     def spell_others(self, points: Collection[int]) -> Term:
         """Every spelling of one code point outside `points`."""
-        return others_of(points, self._plain, self._not_plain) or self.spell(
-            CodepointSet.ANY - CodepointSet.of(*points)
-        )
+        return others_of(points, self._plain, self._not_plain) or super().spell_others(points)
 
     def spell_run(self, run: Sequence[int]) -> Term:
         """Every spelling of one text, given as code points."""

@@ -42,7 +42,7 @@ class OfBytes(RegexNode):
         self._set(body.plain, body.nullable, body.min_width, body.max_width)
 
 
-class ByteAlphabet:
+class ByteAlphabet(Alphabet):
     """Code points 0 to 255 as one byte each; the others have no spelling."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ from constrain.frontends.json_schema.lower import Layout
 
 # The states between two members are the same however members are spelled; only the spelling of this
 # class is replaced here.
-from constrain.frontends.json_schema.lower_object import _Members, _State
+from constrain.frontends.json_schema.lower_object import MemberState, ObjectLowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.string import StringShape, shape_term
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "by_type"]
 
 
-class Arguments(_Members):
+class Arguments(ObjectLowering):
     """An object whose members are written as arguments are."""
 
     _lowering: Values
@@ -69,15 +69,15 @@ class Arguments(_Members):
         if self._prefix:
             return cat(begin, self.start())
         # A rule may not begin with a key that is captured.
-        first = _State(0, frozenset(range(len(self._members.obligations))), 0, True)
+        first = MemberState(0, frozenset(range(len(self._members.obligations))), 0, True)
         return self._values.rule("arguments", lambda: cat(begin, self._body(first)))
 
-    def _offered(self, state: _State) -> Term:
+    def _offered(self, state: MemberState) -> Term:
         if self._in_order and not self._prefix:  # no rule for the last ones, for the same reason
             return alt(self._named_in_order(state, len(self._keys)))
         return super()._offered(state)
 
-    def _after(self, state: _State) -> Term:
+    def _after(self, state: MemberState) -> Term:
         rules = self._recent if state.taken else self._rules
         found = rules.get(state)
         if found is None:
@@ -89,7 +89,7 @@ class Arguments(_Members):
             )
         return found
 
-    def _body(self, state: _State) -> Term:
+    def _body(self, state: MemberState) -> Term:
         parts = []
         if self._complete(state):
             parts.append(cat(self._layout.before_close, marker(self._how.end)))
@@ -98,7 +98,7 @@ class Arguments(_Members):
         return alt(parts)
 
     def _member(self, key: str, value: Expr) -> Term:
-        found = self._member_rules.get((key, value))
+        found = self._named_members.get((key, value))
         if found is None:
 
             def body() -> Term:
@@ -106,7 +106,7 @@ class Arguments(_Members):
                 return cat(self._typed(before, value), self._closing(key))
 
             found = self._values.rule(f"argument {key!r}", body)
-            self._member_rules[key, value] = found
+            self._named_members[key, value] = found
         return found
 
     def _typed(self, before: str, value: Expr) -> Term:
@@ -117,7 +117,7 @@ class Arguments(_Members):
     def _closing(self, key: str) -> Term:
         return marker(self._suffix.replace("$KEY", key))
 
-    def _way(self, key: str | int, value: Expr, after: _State) -> Term:
+    def _way(self, key: str | int, value: Expr, after: MemberState) -> Term:
         if isinstance(key, str):
             return cat(self._member(key, value), self._after(after))
         index, _, keys = self._regions[key]

@@ -16,7 +16,7 @@ from typing import Final
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Term, alt, literal, star
-from constrain.algebra.utf8 import UTF8
+from constrain.algebra.utf8 import UTF8, Alphabet
 
 __all__ = ["SINGLE_QUOTED"]
 
@@ -25,7 +25,7 @@ _ESCAPED: Final = CodepointSet.from_ranges([(0, 0x1F), (0x27, 0x27), (0x5C, 0x5C
 _RAW: Final = CodepointSet.ANY - _ESCAPED
 
 
-class _SingleQuoted:
+class _SingleQuoted(Alphabet):
     def __init__(self) -> None:
         self._text = star(self.spell(CodepointSet.ANY))
 
