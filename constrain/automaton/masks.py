@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,8 @@ SHORT_WALK = 4096
 or long: of 9,700 states of 120 real schemas hardly one took between 2,000 and 50,000 looks."""
 SHORT_LIST = 1024
 """Tokens that a short walk lists."""
+MAX_PARTS = 16
+"""Parts of a head. A pattern may have thousands in a row."""
 KNOWN_STEPS = 64
 """Up to so many tokens the states after them are kept too."""
 
@@ -213,11 +216,12 @@ class MaskRows:
     def _split(self, state: StateId) -> tuple[list[StateId], StateId] | None:
         """A head worth sharing, and what follows; None if it begins with one byte: a short walk.
 
-        It ends before the first rule, and with the first single byte: where a string is closed.
+        It ends before the first rule, and with the first single byte, where a string is closed, or
+        after some parts.
         """
         parts: list[StateId] = []
         rest = state
-        for part, after in self._structure.parts(state):
+        for part, after in islice(self._structure.parts(state), MAX_PARTS):
             is_byte = self._structure.is_kind(part, lay.CLASS)
             if self._structure.holds_rule(part) or (is_byte and not parts):
                 break
