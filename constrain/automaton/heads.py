@@ -27,7 +27,6 @@ from __future__ import annotations
 import threading
 import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,15 +85,11 @@ class Head:
         self._inside = np.full(vocab.vocab_size, _NEVER, np.int32)
         inside = counts[owner] >= 0
         self._inside[trie.tokens[inside]] = counts[owner[inside]]
-        resting = [
-            (int(trie.tokens[i]), ended[int(owner[i])])
-            for i in np.flatnonzero(counts[owner] == RESTS)
-        ]
-        self._resting_tokens = np.array([token for token, _ in resting], np.int32)
-        self._resting_counts = np.array([count for _, count in resting], np.int32)
-        self._by_count = _remainders(vocab, counts, ended, np.flatnonzero(exits))
-        used = set(counts[counts >= 0].tolist()) | set(ended.values())
-        self._levels = sorted(used | {0})
+        resting = counts[owner] == RESTS
+        self._resting_tokens = trie.tokens[resting]
+        self._resting_counts = ended[owner[resting]]
+        self._by_count = _remainders(vocab, ended, np.flatnonzero(exits))
+        self._levels = np.unique(np.append(ended[ended >= 0], 0)).tolist()
         """The counts that occur: rows change only there."""
 
     @property
@@ -139,37 +134,21 @@ def pack_bits(allowed: npt.NDArray[np.bool_]) -> Int32Array:
     return words.view(np.int32)
 
 
-def _counts_at_end(trie: Trie, counts: Int32Array) -> dict[int, int]:
-    """For each node past the repeat, how many x there were: the count of the last node inside."""
-    found: dict[int, int] = {}
-    nodes = np.flatnonzero(counts == RESTS).tolist()
-    if not nodes:
-        return found
-    parents = _parents(trie, nodes)
-    for node in nodes:
-        parent = parents[node]
-        if parent < 0:
-            found[node] = 0
-        else:
-            count = int(counts[parent])
-            found[node] = found[parent] if count == RESTS else count
-    return found
-
-
-def _parents(trie: Trie, nodes: Sequence[int]) -> dict[int, int]:
-    """The node above each of some nodes, -1 above a first byte."""
-    depths = trie.depth[np.asarray(nodes)]
-    parents = dict.fromkeys(nodes, -1)
-    for depth in np.unique(depths[depths > 0]).tolist():
-        above = np.flatnonzero(trie.depth == depth - 1)
-        here = np.asarray(nodes)[depths == depth]
-        found = above[np.searchsorted(above, here) - 1]
-        parents.update(zip(here.tolist(), found.tolist(), strict=True))
-    return parents
+def _counts_at_end(trie: Trie, counts: Int32Array) -> Int32Array:
+    """How many x each node has begun: past the repeat, as many as the last node inside had."""
+    ended = counts.copy()
+    resting = np.flatnonzero(counts == RESTS)
+    resting = resting[np.argsort(trie.depth[resting], kind="stable")]
+    parents = trie.parents[resting]
+    stops = np.cumsum(np.bincount(trie.depth[resting])) if len(resting) else [0]
+    for first, last in zip([0, *stops], stops, strict=False):
+        above = parents[first:last]
+        ended[resting[first:last]] = np.where(above < 0, 0, ended[above])
+    return ended
 
 
 def _remainders(
-    vocab: Vocabulary, counts: Int32Array, ended: dict[int, int], exits: npt.NDArray[np.intp]
+    vocab: Vocabulary, ended: Int32Array, exits: npt.NDArray[np.intp]
 ) -> dict[int, Trie] | None:
     """Tries of remainders by the count at which the head ended; None if there are too many."""
     trie = vocab.trie
@@ -179,7 +158,7 @@ def _remainders(
     rests: dict[int, tuple[list[bytes | None], list[int]]] = {}
     for i, node in enumerate(exits.tolist()):
         depth = int(trie.depth[node]) + 1
-        texts, ids = rests.setdefault(ended.get(node, int(counts[node])), ([], []))
+        texts, ids = rests.setdefault(int(ended[node]), ([], []))
         for token in trie.tokens[first[i] : last[i]].tolist():
             text = vocab.token_bytes[token]
             assert text is not None

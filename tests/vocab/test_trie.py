@@ -65,6 +65,7 @@ def check(token_bytes: list[bytes | None]) -> None:
         own = trie.tokens[trie.starts[2 * i + 1] : trie.starts[2 * i + 3]].tolist()
         assert own == [t for t, text in enumerate(token_bytes) if text and text == node]
     assert len(trie.starts) == 2 * (len(nodes) + 2)
+    assert trie.parents.tolist() == [nodes.index(n[:-1]) if n[:-1] else -1 for n in nodes]
 
 
 @pytest.mark.parametrize("token_bytes", NASTY.values(), ids=NASTY.keys())
