@@ -89,7 +89,7 @@ class Head:
         self._resting_tokens = trie.tokens[resting]
         self._resting_counts = ended[owner[resting]]
         self._by_count = _remainders(vocab, ended, np.flatnonzero(exits))
-        self._levels = np.unique(np.append(ended[ended >= 0], 0)).tolist()
+        self._levels: list[int] = np.unique(np.append(ended[ended >= 0], 0)).tolist()
         """The counts that occur: rows change only there."""
 
     @property
