@@ -17,10 +17,13 @@ NAMES = re.compile(
     "|aggregate functions are not allowed in the GROUP BY clause|no such table column"
     "|too many columns"
 )
+# The grammar says that these are letters for it; SQLite only knows those of ASCII.
+LETTERS = {0x17F: "s", 0x212A: "K"}
 MISSING = re.compile(r"no such table: (.*)", re.DOTALL)
 
 
 def complaint(text: str) -> str | None:
+    text = text.translate(LETTERS)
     if not re.match(r"\s*(select|with)\b", text, re.IGNORECASE):
         return "no SELECT"
     words = {word.lower() for word in re.findall(r"[A-Za-z_]\w*", text)}
