@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from constrain.algebra.terms import EPS, Rule, Term, alt, cat
@@ -45,6 +46,19 @@ class _Boundary:
         self.stacks = stacks
         self.spot = spot
         self.accepts = accepts
+
+
+class _Plan(NamedTuple):
+    """The lexemes of a lexer at a spot.
+
+    Attributes:
+        ends: Each end, whether a text may end there, and whether one may go on there.
+        ways: For each set of first code points, its bytes, the place after it, and the numbers of
+            the ends that can be reached, and that are reached.
+    """
+
+    ends: list[tuple[End, bool, bool]]
+    ways: list[tuple[Term, Place, list[int], list[int]]]
 
 
 class Boundaries:
@@ -74,6 +88,7 @@ class Boundaries:
         self._made: WeakValueDictionary[tuple[frozenset[Stack], Spot], _Boundary] = (
             WeakValueDictionary()
         )
+        self._plans: dict[tuple[Scanner, Spot], _Plan] = {}
         self._lock = threading.Lock()
 
     def start(self) -> Rule | None:
@@ -112,7 +127,7 @@ class Boundaries:
             names = {end.name: None for end in ends if end.scanned not in ignored}
             if self._prospects is None:
                 outcomes = self._parser.outcomes(stacks, names)
-                members += self._begun(boundary, scanner, ignored, ends, outcomes)
+                members += self._begun(boundary, scanner, ignored, newline, outcomes)
             else:
                 members.append(self._words(boundary, scanner.root(spot), ends, scanner, ignored))
         return alt(members)
@@ -142,29 +157,58 @@ class Boundaries:
         boundary: _Boundary,
         scanner: Scanner,
         ignored: frozenset[str],
-        ends: Iterable[End],
+        newline: str | None,
         outcomes: Mapping[str, bool],
     ) -> Iterable[Term]:
         """The lexemes of a lexer, a rule for those that begin alike.
 
         Most texts that are tried go on in one way, so the parser is fed when that is known.
         """
-        machine = self._machine
-        nullable: dict[End, bool] = {}
-        for end in ends:
+        plan = self._plan(scanner, boundary.spot)
+        nullable: list[bool | None] = []  # None: it cannot come
+        for end, can_end, can_go_on in plan.ends:
             outcome = boundary.accepts if end.scanned in ignored else outcomes.get(end.name)
-            if outcome is not None:
-                ended = outcome and machine.holds_at_end(end.spot.pending)
-                if ended or not machine.forbids_all(end.spot.pending, end.spot.left):
-                    nullable[end] = ended
-        for target, mask in scanner.at(scanner.root(boundary.spot))[1].items():
-            kept = [end for end in scanner.reached(target) if end in nullable]
+            if end.name == newline or outcome is None or not ((outcome and can_end) or can_go_on):
+                nullable.append(None)
+            else:
+                nullable.append(outcome and can_end)
+        for spelled, target, reached, here in plan.ways:
+            kept = [n for n in reached if nullable[n] is not None]
             if kept:
-                here = scanner.at(target)[0]
-                thunk = partial(self._words, boundary, target, kept, scanner, ignored)
-                ended = any([nullable[end] for end in kept if end in here])
-                rule = Rule("in a lexeme", thunk, nullable=ended)
-                yield cat(machine.atoms.spell(mask), rule)
+                ends = [plan.ends[n][0] for n in kept]
+                thunk = partial(self._words, boundary, target, ends, scanner, ignored)
+                ended = any([nullable[n] for n in here])
+                yield cat(spelled, Rule("in a lexeme", thunk, nullable=ended))
+
+    def _plan(self, scanner: Scanner, spot: Spot) -> _Plan:
+        """What the lexemes at a spot are, whatever the parser says."""
+        found = self._plans.get((scanner, spot))
+        if found is None:
+            machine = self._machine
+            ends = list(scanner.ends(spot))
+            number = {end: n for n, end in enumerate(ends)}
+            ways = [
+                (
+                    machine.atoms.spell(mask),
+                    target,
+                    [number[end] for end in scanner.reached(target)],
+                    [number[end] for end in scanner.at(target)[0]],
+                )
+                for target, mask in scanner.at(scanner.root(spot))[1].items()
+                if scanner.reached(target)
+            ]
+            found = self._plans[scanner, spot] = _Plan(
+                [
+                    (
+                        end,
+                        machine.holds_at_end(end.spot.pending),
+                        not machine.forbids_all(end.spot.pending, end.spot.left),
+                    )
+                    for end in ends
+                ],
+                ways,
+            )
+        return found
 
     def _newlines(self, boundary: _Boundary, scanner: Scanner) -> Term:
         assert self._indented is not None
