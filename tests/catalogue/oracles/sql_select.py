@@ -18,7 +18,7 @@ NAMES = re.compile(
     "|too many columns"
 )
 # The grammar says that these are letters for it; SQLite only knows those of ASCII.
-LETTERS = {0x17F: "s", 0x212A: "K"}
+LETTERS = {0x130: "I", 0x131: "i", 0x17F: "s", 0x212A: "K"}
 MISSING = re.compile(r"no such table: (.*)", re.DOTALL)
 
 
