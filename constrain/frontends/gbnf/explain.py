@@ -10,13 +10,13 @@ from constrain.frontends.cfg.explain import ScannedText, Scanner, derive, explai
 from constrain.frontends.explanation import Derivation, Explanation
 from constrain.frontends.gbnf.macros import MACROS
 from constrain.frontends.gbnf.reader import Reader
-from constrain.frontends.gbnf.syntax import _RuleReader
+from constrain.frontends.gbnf.syntax import RuleReader
 from constrain.limits import Limits
 
 __all__ = ["GbnfExplainer"]
 
 
-class _NamingReader(_RuleReader):
+class _NamingReader(RuleReader):
     """Reads a rule, and keeps how each of its terminals is written."""
 
     def __init__(

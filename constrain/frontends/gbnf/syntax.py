@@ -34,7 +34,7 @@ from constrain.frontends.gbnf.macros import MACROS, read_macro
 from constrain.frontends.gbnf.options import RuleOptions, read_options
 from constrain.frontends.gbnf.reader import Reader, quoted
 
-__all__ = ["Definition", "read_rules"]
+__all__ = ["Definition", "RuleReader", "read_rules"]
 
 # Possessive throughout, so that no text makes it look at anything twice.
 _RULE_BEGINS: Final = re.compile(
@@ -126,7 +126,7 @@ def read_rules(reader: Reader) -> dict[str, Definition]:
     macros = MACROS - own
     reader.skip(lines=True)
     while not reader.at_end:
-        definition = _RuleReader(reader, macros).read()
+        definition = RuleReader(reader, macros).read()
         before = rules.setdefault(definition.name, definition)
         if before is not definition:
             line = reader.source.count("\n", 0, before.span[0]) + 1
@@ -140,7 +140,7 @@ def read_rules(reader: Reader) -> dict[str, Definition]:
     return rules
 
 
-class _RuleReader:
+class RuleReader:
     """Reads one rule."""
 
     def __init__(self, reader: Reader, macros: frozenset[str]) -> None:

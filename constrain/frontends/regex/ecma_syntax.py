@@ -25,7 +25,7 @@ from constrain.frontends.regex.reader import GroupKind, Quantifier
 from constrain.frontends.regex.unicode_properties import property_set
 from constrain.limits import Limits
 
-__all__ = ["read_ecma"]
+__all__ = ["EcmaReader", "read_ecma"]
 
 _DIGITS: Final = "0123456789"
 _OCTAL: Final = "01234567"
@@ -73,7 +73,7 @@ def read_ecma(pattern: str, limits: Limits, flags: str = "") -> RegexNode:
         limits: Budgets for input bytes, nesting and nodes.
         flags: Letters out of "imsuv"; u is always on.
     """
-    return _EcmaReader(pattern, limits, flags).read()
+    return EcmaReader(pattern, limits, flags).read()
 
 
 class _Item(NamedTuple):
@@ -83,7 +83,9 @@ class _Item(NamedTuple):
     points: CodepointSet
 
 
-class _EcmaReader(ClassSetReader):
+class EcmaReader(ClassSetReader):
+    """Reads one pattern of ECMA-262."""
+
     def __init__(self, pattern: str, limits: Limits, flags: str) -> None:
         super().__init__(pattern, limits)
         letters = {**_FLAGS, "u": 0, "v": _UNICODE_SETS}
@@ -99,6 +101,7 @@ class _EcmaReader(ClassSetReader):
         self._literals: dict[tuple[int, int], RegexNode] = {}
 
     def read(self) -> RegexNode:
+        """The tree of the pattern, or a `RegexSyntaxError`."""
         source = self.source
         while self.at < len(source):
             start = self.at
@@ -136,6 +139,7 @@ class _EcmaReader(ClassSetReader):
         return ignore_case_simple(points) if self.flags & _IGNORE_CASE else points
 
     def read_category(self, letter: str) -> CodepointSet:
+        r"""What `\d`, `\w`, `\s` and their capitals stand for."""
         # Only \w has letters; with i it has those that fold to one, ſ and the Kelvin sign.
         points = self._folded(_CLASSES[letter.lower()])
         return ~points if letter.isupper() else points
@@ -305,6 +309,7 @@ class _EcmaReader(ClassSetReader):
     # Classes.
 
     def ignores_case(self) -> bool:
+        """Whether the flag i is on."""
         return bool(self.flags & _IGNORE_CASE)
 
     def _class_node(self, start: int) -> RegexNode:

@@ -22,11 +22,11 @@ from constrain.frontends.cfg.chart import Chart, Net
 from constrain.frontends.cfg.explain import ScannedText, Scanner, derive
 from constrain.frontends.explanation import Derivation, Explanation
 from constrain.frontends.regex import lower
-from constrain.frontends.regex.ecma_syntax import _EcmaReader
+from constrain.frontends.regex.ecma_syntax import EcmaReader
 from constrain.frontends.regex.nodes import RegexNode, repetition
-from constrain.frontends.regex.python_syntax import _PythonReader
+from constrain.frontends.regex.python_syntax import PythonReader
 from constrain.frontends.regex.reader import Group, GroupKind, PatternReader, Quantifier
-from constrain.frontends.regex.rust_syntax import _NotText, _RustReader
+from constrain.frontends.regex.rust_syntax import NotText, RustReader
 from constrain.limits import Limits
 
 __all__ = ["RegexExplainer"]
@@ -116,15 +116,15 @@ class _Recorder(PatternReader):
         return Choice(tuple(self._frames[0].members))
 
 
-class _Python(_Recorder, _PythonReader):
+class _Python(_Recorder, PythonReader):
     """Of the dialect "python"."""
 
 
-class _Ecma(_Recorder, _EcmaReader):
+class _Ecma(_Recorder, EcmaReader):
     """Of the dialect "ecma"."""
 
 
-class _Rust(_Recorder, _RustReader):
+class _Rust(_Recorder, RustReader):
     """Of the dialect "rust"."""
 
 
@@ -151,7 +151,7 @@ class RegexExplainer:
             reader = _Rust(pattern, limits, flags, of_bytes=False)
         try:
             reader.read()
-        except _NotText:
+        except NotText:
             raise UnsupportedFeatureError("the pattern is over bytes") from None
         self._pattern = pattern
         self._spans: Mapping[Terminal, tuple[int, int]] = reader.spans

@@ -27,7 +27,7 @@ from constrain.frontends.regex.python_classes import category
 from constrain.frontends.regex.reader import GroupKind, PatternReader, Quantifier
 from constrain.limits import Limits
 
-__all__ = ["read_python"]
+__all__ = ["PythonReader", "read_python"]
 
 _DIGITS: Final = "0123456789"
 _OCTAL: Final = "01234567"
@@ -66,7 +66,7 @@ def read_python(pattern: str, limits: Limits, flags: str = "") -> RegexNode:
         limits: Budgets for input bytes, nesting and nodes.
         flags: Letters out of "ismxau", as if by `(?...)` at the start.
     """
-    return _PythonReader(pattern, limits, flags).read()
+    return PythonReader(pattern, limits, flags).read()
 
 
 class _Item(NamedTuple):
@@ -76,7 +76,9 @@ class _Item(NamedTuple):
     points: CodepointSet
 
 
-class _PythonReader(PatternReader):
+class PythonReader(PatternReader):
+    """Reads one pattern of the module `re`."""
+
     def __init__(self, pattern: str, limits: Limits, flags: str) -> None:
         super().__init__(pattern, limits)
         for letter in flags:
@@ -93,6 +95,7 @@ class _PythonReader(PatternReader):
         ] = []  # number of each group in self.groups; 0: captures nothing
 
     def read(self) -> RegexNode:
+        """The tree of the pattern, or a `RegexSyntaxError`."""
         source = self.source
         while self.at < len(source):
             start = self.at

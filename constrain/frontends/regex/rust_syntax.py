@@ -34,7 +34,7 @@ from constrain.frontends.regex.rust_classes import (
 from constrain.frontends.regex.unicode_properties import loose_property_set
 from constrain.limits import Limits
 
-__all__ = ["read_rust"]
+__all__ = ["NotText", "RustReader", "read_rust"]
 
 _DIGITS: Final = "0123456789"
 _HEX: Final = "0123456789abcdefABCDEF"
@@ -70,13 +70,13 @@ def read_rust(
     """
     try:
         if of_bytes:
-            raise _NotText
-        return _RustReader(pattern, limits, flags, of_bytes=False).read()
-    except _NotText:
-        return OfBytes(_RustReader(pattern, limits, flags, of_bytes=True).read())
+            raise NotText
+        return RustReader(pattern, limits, flags, of_bytes=False).read()
+    except NotText:
+        return OfBytes(RustReader(pattern, limits, flags, of_bytes=True).read())
 
 
-class _NotText(Exception):
+class NotText(Exception):
     """The pattern may match bytes that are no text: it is read again, over bytes."""
 
 
@@ -106,7 +106,9 @@ class _ClassLevel:
     left: CodepointSet = CodepointSet.NONE
 
 
-class _RustReader(PatternReader):
+class RustReader(PatternReader):
+    """Reads one pattern of the crate regex."""
+
     def __init__(self, pattern: str, limits: Limits, flags: str, *, of_bytes: bool) -> None:
         super().__init__(pattern, limits)
         self.flags = 0 if "-u" in flags else _UNICODE
@@ -122,6 +124,7 @@ class _RustReader(PatternReader):
         self._literals: dict[tuple[int, int], RegexNode] = {}
 
     def read(self) -> RegexNode:
+        """The tree of the pattern, or a `RegexSyntaxError`."""
         source = self.source
         while self._at_more():
             start = self.at
@@ -189,7 +192,7 @@ class _RustReader(PatternReader):
         """A set as a node: of code points with Unicode, else of bytes."""
         if not self._unicode:
             if not points.issubset(ASCII) and not self._of_bytes:
-                raise _NotText
+                raise NotText
             return chars(points)
         return utf8_node(points) if self._of_bytes else chars(points)
 
