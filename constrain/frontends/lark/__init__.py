@@ -10,12 +10,13 @@ that is lark's own code.
     False
 
 Read in this order: `read` (lark's loader and its errors; `templates` and `lexers`, what it does not
-do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no terminal tells apart), `threads` (programs run over a text to come),
-`scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`, `normal`,
-`stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's `Indenter`),
-`prospects` (whether there are dead ends: `adjacency`, `conflicts`, `nesting` and `completable` to
-prove that there is none, `pushdowns` and `saturation` to tell each), `boundaries` (lexer and parser
-together), `lower` (all of it), `explain` (where a text stands).
+do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no terminal tells
+apart), `threads` (programs run over a text to come), `scanner` (the lexemes of a lexer),
+`equations` (their words as terms), `automaton`, `normal`, `stacks` (lark's LALR table, and a parser
+for all other grammars), `indent` (lark's `Indenter`), `prospects` (whether there are dead ends:
+`adjacency`, `conflicts`, `nesting` and `completable` to prove that there is none, `pushdowns` and
+`saturation` to tell each), `boundaries` (lexer and parser together), `lower` (all of it), `explain`
+(where a text stands).
 """
 
 from __future__ import annotations
