@@ -22,7 +22,7 @@ from constrain.frontends.cfg import Choice, Expression, Repetition, Sequence, Te
 from constrain.frontends.regex import from_regex
 from constrain.lint.outline import Span
 
-__all__ = ["PatternChoice", "outline_pattern"]
+__all__ = ["PatternChoice", "PatternRepetition", "outline_pattern"]
 
 _QUANTIFIER: Final = re.compile(r"([*+?]|\{ *(\d*) *(?:(,) *(\d*) *)?\})[?+]?")
 _ESCAPE: Final = re.compile(
@@ -40,6 +40,11 @@ _SIMPLE: Final = re.compile(r"[^\\\[\](){}.*+?|^$]+")
 @dataclass(frozen=True, slots=True, eq=False)
 class PatternChoice(Choice):
     """Alternatives of a pattern, in which every blank counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternRepetition(Repetition):
+    """A repeat in a pattern, where counts are written `{lo,hi}` whatever is around the pattern."""
 
 
 @dataclass(slots=True)
@@ -162,7 +167,7 @@ class _PatternReader:
                 return False
         self._at = found.end()
         body = parts.pop()
-        self._add(Repetition(body, lo, hi), self._places[body][0] - self._offset)
+        self._add(PatternRepetition(body, lo, hi), self._places[body][0] - self._offset)
         return True
 
     def _leaf(self, start: int, here: str) -> None:

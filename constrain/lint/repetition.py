@@ -17,6 +17,7 @@ from constrain.frontends.cfg.graph import Graph
 from constrain.limits import Limits
 from constrain.lint.findings import Finding
 from constrain.lint.outline import Definition, Outline, Span, walk
+from constrain.lint.patterns import PatternRepetition
 from constrain.lint.shapes import Shape, Shapes, loops_in
 
 __all__ = ["check_repetition"]
@@ -34,7 +35,7 @@ def check_repetition(
         outline: The grammar.
         graph: Of it.
         limits: Bound the search for what is whitespace.
-        lark: It is in Lark's syntax: counts are written `~0..8`, and terminals can be ignored.
+        lark: It is in Lark's syntax: counts outside patterns are written `~0..8`.
     """
     shapes = Shapes(graph, limits)
     between: set[str] = set()
@@ -44,13 +45,14 @@ def check_repetition(
     for definition in outline.definitions.values():
         if definition.name in between:
             continue
-        counts = "~{}..{}" if lark and not definition.is_terminal else "{{{},{}}}"
         found: list[Finding] = []
         root = graph[definition.body]
         if graph.recursive[root] and shapes.of(root).blank:
             found.append(_blank_rule(outline, definition))
         for part in walk(definition.body):
             place = outline.place(part, definition.name)
+            in_rules = lark and not isinstance(part, PatternRepetition)
+            counts = "~{}..{}" if in_rules else "{{{},{}}}"
             if isinstance(part, Repetition) and part.hi is None:
                 shape = shapes.of(graph[part.body])
                 shown = _shown(outline, part.body)

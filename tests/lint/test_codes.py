@@ -60,6 +60,21 @@ def test_an_overlap_has_its_shortest_example():
     assert "terminal A wins" in finding.message or "terminal B wins" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("text", "advised"),
+    [
+        ('start: "a"+', '"a"~1..200'),
+        ("start: /#[a-z]+/", "[a-z]{1,200}"),
+        ('start: A\nA: "a"+', '"a"~1..200'),
+        ("start: A\nA: /#[a-z]*/", "[a-z]{0,200}"),
+    ],
+)
+def test_a_bound_is_advised_in_the_syntax_of_its_place(text, advised):
+    pytest.importorskip("lark")
+    (finding,) = lint(text, kind="lark")
+    assert finding.advice.endswith(f"as in {advised}")
+
+
 def test_codes_can_be_left_out():
     text = 'root ::= "a" | ("b"?)*\nitem ::= "c"'
     left_out = ["unused-rule", "unbounded-repetition"]
