@@ -55,6 +55,10 @@ _SEARCHED_AT_FIRST: Final = 100
 """Boundaries that searches look at before it is asked whether any can be a dead end."""
 _ALL_SEARCHED: Final = 20_000
 """Boundaries that all searches of a grammar may look at: minutes, for a large language."""
+_MANY_STACKS: Final = 8
+"""Stacks at one boundary that cost a search as much as a boundary."""
+_STEPS_PER_DEPTH: Final = 8
+"""Lexemes on the way to a boundary that count as one more state on its stacks."""
 _Stacks = frozenset[Stack]
 
 
@@ -332,7 +336,9 @@ class Boundaries:
     def _enter(self, target: _Target) -> _Boundary:
         """The boundary of a target."""
         name = "what is ignored" if target.ignores else name_of(target.symbols[0])
-        may_end = target.ignores or not self._follow.last.isdisjoint(target.symbols)
+        # What was hidden may already hold the symbols that come last.
+        may_end = target.ignores or bool(target.key.read)
+        may_end = may_end or not self._follow.last.isdisjoint(target.symbols)
         return self._boundary(target.key, f"after {name}", may_end=may_end)
 
     def _targets(self, contest: Contest, end: End, key: _Key) -> list[_Target]:
@@ -432,14 +438,17 @@ class Boundaries:
         return bool(boundary.alive) or boundary.rule.nullable
 
     def _search(self, root: _Boundary) -> None:
-        """Look for a sentence from a boundary, the least deep stacks first."""
+        """Look for a sentence from a boundary: stacks that are not deep first, and short ways."""
         order = count()
         parents: dict[_Boundary, _Boundary | None] = {root: None}
-        todo = [(0, next(order), root)]
+        todo = [(0, next(order), 0, root)]
+        looked = 0
         while todo:
-            boundary = heapq.heappop(todo)[2]
-            self._searched += 1
-            spent = len(parents) > _SEARCHED or self._searched > _ALL_SEARCHED
+            _, _, steps, boundary = heapq.heappop(todo)
+            cost = 1 + len(boundary.key.stacks) // _MANY_STACKS
+            looked += cost
+            self._searched += cost
+            spent = max(looked, len(parents)) > _SEARCHED or self._searched > _ALL_SEARCHED
             if spent or self._is_found(boundary):
                 at: _Boundary | None = boundary
                 while at is not None:
@@ -453,7 +462,9 @@ class Boundaries:
             for _, target in self._edges(boundary):
                 if target.alive is not False and target not in parents:
                     parents[target] = boundary
-                    heapq.heappush(todo, (_depth(target.key.stacks), next(order), target))
+                    # In an ambiguous text the least deep of the stacks says little.
+                    urgency = _depth(target.key.stacks) + steps // _STEPS_PER_DEPTH
+                    heapq.heappush(todo, (urgency, next(order), steps + 1, target))
         for boundary in parents:
             boundary.alive = False
 

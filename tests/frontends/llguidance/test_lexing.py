@@ -85,6 +85,17 @@ CASES = {
             frozenset({"x"}),
         ),
     ),
+    "stop-is-all-that-follows": (
+        'start: x "b" x "b"\nx[stop="b"]: /[ac]*/',
+        Slow({"start": [("x", "x")]}, {"x": "[ac]*b"}, frozenset({"x"})),
+    ),
+    "ambiguous-around-a-contest": (
+        'start: z /[^a]/ z\nz: w | "ba"\nw: z{1,2} | z{2}',
+        Slow(
+            {"start": [("z", "not", "z")], "z": [("ba",), ("ba", "z")]},
+            {"ba": "ba", "not": "[bc_]"},
+        ),
+    ),
     "recursion": (
         'start: "a" start "b" | X\nX: /b?c/',
         Slow({"start": [("a", "start", "b"), ("X",)]}, {"a": "a", "b": "b", "X": "b?c"}),
