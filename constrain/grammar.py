@@ -364,6 +364,11 @@ class Grammar:
                 f"a pattern must be a str, not {type(pattern).__name__}",
                 hint="decode bytes first; to judge bytes, write them as escapes",
             )
+        if not isinstance(flags, str):
+            raise GrammarError(
+                f"flags must be letters such as 'is', not {flags!r}",
+                hint="write re.I as 'i', re.S as 's', re.M as 'm', re.X as 'x'",
+            )
         term = from_regex(pattern, dialect, flags=flags, limits=limits)
         named = f", dialect={dialect!r}" if dialect != "python" else ""
         named += f", flags={flags!r}" if flags else ""

@@ -256,6 +256,7 @@ TAKES_TEXT = {
     "parser": lambda value: Grammar.from_lark('start: "a"', parser=value),
     "lexer": lambda value: Grammar.from_lark('start: "a"', lexer=value),
     "dialect": lambda value: Grammar.from_regex("a", dialect=value),
+    "flags": lambda value: Grammar.from_regex("a", flags=value),
     "format": lambda value: Grammar.from_tools([{"name": "f"}], format=value),
     "an import path": lambda value: Grammar.from_lark('start: "a"', import_paths=[value]),
     "with_reasoning": lambda value: Grammar.text("a").with_reasoning(value),
