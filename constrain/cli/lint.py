@@ -27,6 +27,10 @@ _KINDS: dict[str, Kind] = {".lark": "lark", ".gbnf": "gbnf", ".regex": "regex", 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
+class _OptionsError(Exception):
+    """The `options.toml` of one grammar is wrong; the others are looked at all the same."""
+
+
 @dataclass(slots=True)
 class _Report:
     """What was found in one file."""
@@ -119,6 +123,8 @@ def _lint(
         )
     except (OSError, UnicodeDecodeError) as error:
         report.error = getattr(error, "strerror", None) or str(error)
+    except _OptionsError as error:
+        report.error = str(error)
     except ConstrainError as error:
         error.add_note(str(path))
         raise
@@ -130,9 +136,12 @@ def _written_options(path: Path, text: str) -> dict[str, Any]:
     beside = path.with_suffix("") / "options.toml"
     written = FixtureOptions()
     if beside.exists():
-        written = parse_options(beside.read_text("utf-8"), path.suffix)
+        try:
+            written = parse_options(beside.read_text("utf-8"), path.suffix)
+        except ConstrainError as error:
+            raise _OptionsError(f"{beside}: {error}") from error
     options = dict(written.options)
-    names = ("parser", "lexer", "dialect")
+    names = ("parser", "lexer", "dialect", "flags", "format", "on_unsupported")
     found: dict[str, Any] = {name: options[name] for name in names if name in options}
     start = options.get("start", options.get("root"))
     if start is not None:
@@ -182,5 +191,8 @@ def _show_count(reports: list[_Report]) -> None:
         for name in ("error", "warning", "note")
         if (count := sum([f.severity == name for f in findings]))
     ]
+    read = sum([report.error is None for report in reports])
+    if read < len(reports):
+        counts.append(f"{len(reports) - read} not read")
     files = "1 grammar" if len(reports) == 1 else f"{len(reports)} grammars"
     print(f"{files}: {', '.join(counts) or 'nothing found'}", file=sys.stderr)  # noqa: T201

@@ -212,7 +212,8 @@ def _read_text(what: str, name: str) -> str:
     try:
         return read_bytes(name).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"cannot read the {what} {name}: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise typer.BadParameter(f"cannot read the {what} {name}: {reason}") from error
 
 
 def read_bytes(name: str) -> bytes:

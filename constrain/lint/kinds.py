@@ -51,6 +51,9 @@ def lint(
     import_paths: Sequence[Any] = (),
     postlex: Any = None,  # noqa: ANN401 - a lark Indenter, lark being optional
     dialect: str | None = None,
+    flags: str = "",
+    format: str = "assert",
+    on_unsupported: str = "refuse",
     vocabulary: Vocabulary | None = None,
     ignore: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
@@ -68,6 +71,9 @@ def lint(
         import_paths: Of Lark.
         postlex: Of Lark.
         dialect: Of a Lark grammar, a pattern or a JSON Schema, as of the method that reads it.
+        flags: Of a pattern, as of `Grammar.from_regex`.
+        format: Of a JSON Schema, as of `Grammar.from_json_schema`.
+        on_unsupported: Of a JSON Schema.
         vocabulary: What the grammar is for: then what it lacks is found too.
         ignore: Codes that are not looked for.
         limits: Budgets.
@@ -100,9 +106,9 @@ def lint(
     elif kind == "gbnf":
         found = run.gbnf(_only(start) or "root")
     elif kind == "regex":
-        found = run.regex(dialect or "python")
+        found = run.regex(dialect or "python", flags)
     else:
-        found = run.json(dialect)
+        found = run.json({"dialect": dialect, "format": format, "on_unsupported": on_unsupported})
     kept = list(dict.fromkeys(f for f in found if f.code not in ignore))
     if any(f.code == "unsatisfiable" for f in kept):
         kept = [f for f in kept if f.code != "never-finishes"]  # the same, said twice
@@ -208,11 +214,11 @@ class _Run:
         except Exception:  # lark raises whatever happens inside; the front-end has told it
             return None
 
-    def regex(self, dialect: str) -> Iterator[Finding]:
+    def regex(self, dialect: str, flags: str) -> Iterator[Finding]:
         # Editors end a file with a line feed that nobody means as part of the pattern.
         pattern = self._source.text.removesuffix("\n").removesuffix("\r")
         try:
-            grammar = Grammar.from_regex(pattern, dialect=dialect, limits=self._limits)
+            grammar = Grammar.from_regex(pattern, dialect=dialect, flags=flags, limits=self._limits)
         except ConstrainError as error:
             if type(error) is GrammarError and error.source is None:
                 raise
@@ -221,7 +227,7 @@ class _Run:
                 return
             grammar = None
         outline = Outline(self._source, starts=("pattern",))
-        body = outline_pattern(pattern, outline.places, dialect=dialect)
+        body = outline_pattern(pattern, outline.places, dialect=dialect, flags=flags)
         outline.definitions["pattern"] = Definition("pattern", (0, len(pattern)), body)
         yield from self._shape(outline, lark=False)
         if grammar is None:
@@ -236,10 +242,10 @@ class _Run:
         else:
             yield from self._fit(outline, grammar)
 
-    def json(self, dialect: str | None) -> Iterator[Finding]:
+    def json(self, options: dict[str, Any]) -> Iterator[Finding]:
         text = self._source.text
         try:
-            grammar = Grammar.from_json_schema(text, dialect=dialect, limits=self._limits)
+            grammar = Grammar.from_json_schema(text, limits=self._limits, **options)
         except ConstrainError as error:
             if type(error) is GrammarError and error.pointer is None and error.source is None:
                 raise

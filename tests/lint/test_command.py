@@ -73,6 +73,28 @@ def test_options_beside_the_grammar_count_and_those_given_come_first(folder, cap
     assert "undefined-name" in capsys.readouterr().out
 
 
+def test_options_of_a_pattern_and_of_a_schema_count(tmp_path, capsys):
+    (tmp_path / "name.regex").write_text("[a-z]{1,9}  # a ( in a comment\n")
+    (tmp_path / "twice.json").write_text('{"pattern": "^(a)\\\\1$", "type": "string"}')
+    assert run(["lint", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "name.regex:1:17: error syntax" in out
+    assert "twice.json:1:2: error unsupported" in out
+    for name, option in (("name", 'flags = "x"'), ("twice", 'on_unsupported = "relax"')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "options.toml").write_text(f"[options]\n{option}\n")
+    assert run(["lint", str(tmp_path)]) == 0, capsys.readouterr().out
+
+
+def test_wrong_options_of_one_grammar_leave_the_others(folder, capsys):
+    (folder / "part" / "options.toml").write_text('[options]\nrot = "begin"\n')
+    assert run(["lint", str(folder / "part.gbnf"), str(folder / "wrong.gbnf")]) == 2
+    printed = capsys.readouterr()
+    assert "options.toml: unknown key 'rot' in [options]" in printed.out
+    assert "duplicate-alternative" in printed.out
+    assert printed.err == "2 grammars: 2 warnings, 1 not read\n"
+
+
 def test_a_file_that_is_no_grammar(folder, capsys):
     (folder / "a.txt").write_text("")
     (folder / "bytes.gbnf").write_bytes(b"\xff")
