@@ -156,7 +156,14 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         message = message[: place.start()]
     hint = None
     name = _name_in(message)
-    if name is not None:
+    if name is not None and message.startswith("Using an undefined rule"):
+        message = f"there is no rule {name!r}, which is to be the start"
+        near = _close(name, text)
+        hint = f"did you mean {near!r}?" if near else "define it, or name another with start="
+    elif message.startswith("Reduce/Reduce"):
+        message = re.sub(r"\s*\n\s*-?\s*", " ", message)
+        hint = "let one of the rules stand for both, or use parser='earley'"
+    elif name is not None:
         if span is None:
             used = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
             span = None if used is None else used.span()
@@ -167,11 +174,17 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
 
 def _name_in(message: str) -> str | None:
     """The symbol that a message of lark is about, if it names one."""
-    found = re.search(r"'(\w+)'|NonTerminal\('(\w+)'\)|Terminal\('(\w+)'\)|rule:? (\w+)", message)
-    return None if found is None else next(g for g in found.groups() if g)
+    for pattern in (r"'(\w+)'", r"rule:? (\w+)", r"defined: (\w+)"):
+        if found := re.search(pattern, message):
+            return found[1]
+    return None
 
 
 def _nearest(name: str, text: str) -> str:
-    defined = _HEAD.findall(text)
-    close = difflib.get_close_matches(name, [d for d in defined if d != name], 1, 0.5)
-    return f"did you mean {close[0]!r}?" if close else "define it, or %import it"
+    near = _close(name, text)
+    return f"did you mean {near!r}?" if near else "define it, or %import it"
+
+
+def _close(name: str, text: str) -> str | None:
+    defined = [d for d in _HEAD.findall(text) if d != name]
+    return next(iter(difflib.get_close_matches(name, defined, 1, 0.5)), None)

@@ -21,12 +21,14 @@ WRONG = [
     ("start: A\nB: /b/", "A", 1),
     ('start: "a"\nstart: "b"', "start", None),
     ("start: A\nA: A", "A", None),
-    ('start: a | b\na: "x"\nb: "x"', "Reduce/Reduce", None),
+    ('start: a | b\na: "x"\nb: "x"', "or use parser='earley'", None),
     ("start: A\nA: /a*/", "zero-width", None),
     ("start: A\nA: /(/", "A", None),
     ("%import nowhere.X\nstart: X", "nowhere", None),
-    ("", "start", None),
-    ('begin: "a"', "start", None),
+    ("", "define it, or name another with start=", None),
+    ('begin: "a"', "there is no rule 'start', which is to be the start", None),
+    ('strat: "a"', "did you mean 'strat'?", None),
+    ('start: A\nA: "x" B', "used but not defined: B", 2),
     ('start: "a"\n%declare foo', "", None),
 ]
 
