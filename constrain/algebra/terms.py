@@ -194,32 +194,42 @@ class Rule(Term):
         nullable: Whether the body is nullable. Must be right: it is asked before the body exists.
         regular: The rules reachable from here are right-linear, so finitely many states are
             reachable. Only such rules may stand inside `And` and `Not`.
+        keep: Keep the body for the next store that needs it. Where rules are made without end, as
+            texts go on, it is made anew instead, and goes with the store.
 
     The language must not be empty, and the body must be guarded: a rule may not reach itself before
     a byte is consumed (no left recursion).
     """
 
-    __slots__ = ("_body", "name", "thunk")
+    __slots__ = ("_body", "keep", "name", "thunk")
 
     def __init__(
-        self, name: str, thunk: Callable[[], Term], *, nullable: bool = False, regular: bool = False
+        self,
+        name: str,
+        thunk: Callable[[], Term],
+        *,
+        nullable: bool = False,
+        regular: bool = False,
+        keep: bool = True,
     ) -> None:
         self.nullable = nullable
         self.regular = regular
         self.parts = ()
         self.name = name
         self.thunk = thunk
+        self.keep = keep
         self._body: Term | None = None
 
     @property
     def body(self) -> Term:
-        """The body, made on first use and kept."""
+        """The body, made on first use."""
         made = self._body
         if made is None:
             made = self.thunk()
             if made.nullable != self.nullable:
                 raise AssertionError(f"rule {self.name!r} was declared nullable={self.nullable}")
-            self._body = made
+            if self.keep:
+                self._body = made
         return made
 
 

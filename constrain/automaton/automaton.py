@@ -24,9 +24,12 @@ class Automaton:
         grammar: What was compiled.
         vocab: For which vocabulary.
         start: The state before any text.
+        is_full: It has grown so far that sequences should go on in a fresh one. Set when states or
+            rows are made.
     """
 
     def __init__(self, grammar: Grammar, vocab: Vocabulary, limits: Limits) -> None:
+        self.is_full = False
         self.grammar = grammar
         self.vocab = vocab
         self._store = TermStore(limits, vocab)
@@ -36,11 +39,19 @@ class Automaton:
         self._bytes = vocab.flat_bytes
         self._offsets = vocab.flat_offsets
         self.start: StateId = self._store.intern(grammar.term)
+        # A grammar that is large from the start is not made anew for nothing.
+        self._full = max(limits.max_terms // 8, 4 * self._store.num_terms)
 
     def build_ahead(self, budget: int) -> int:
         """Make up to `budget` rule bodies that nothing has asked for yet; returns how many."""
         with self._lock:
             return self._store.build_rules(budget)
+
+    def make_room(self) -> None:
+        """Count what was made so far as needed: it is full again at twice that."""
+        with self._lock:
+            self._full = max(self._full, 2 * self._store.num_terms)
+            self.is_full = False
 
     # States
 
@@ -77,12 +88,15 @@ class Automaton:
             if self._store.names_tokens:
                 found = self._store.union(found, self._rows.named.step(state, token_id))
             self._steps.put(state, (token_id,), (found,))
+            self.is_full = self._store.num_terms > self._full
         return found
 
     def after_bytes(self, state: StateId, data: bytes) -> StateId:
         """The state after some bytes, or DEAD."""
         with self._lock:
-            return self._store.advance(state, data)
+            after = self._store.advance(state, data)
+            self.is_full = self._store.num_terms > self._full
+            return after
 
     def next_bytes(self, state: StateId) -> bytes:
         """Which bytes may come next, ascending."""
@@ -108,6 +122,7 @@ class Automaton:
         if row is None:
             with self._lock:
                 row = self._rows.make(state)
+                self.is_full = self._store.num_terms > self._full
         return row
 
     def walk_mask(self, state: StateId) -> npt.NDArray[np.int32]:

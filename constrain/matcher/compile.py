@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -26,8 +27,8 @@ class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
     Reuse it, and share it between threads: what one matcher visits is there for the next. When the
-    automaton has grown to an eighth of `limits.max_terms`, new matchers get a fresh one; the old
-    goes with its last matcher.
+    automaton has grown to an eighth of `limits.max_terms`, there is a fresh one for new matchers,
+    and the others move to it with their next token: no text is too long.
 
     Attributes:
         grammar: What was compiled.
@@ -38,20 +39,21 @@ class CompiledGrammar:
         self.grammar = grammar
         self.vocab = vocab
         self._limits = limits
+        self._lock = threading.Lock()
         self._automaton = Automaton(grammar, vocab, limits)
-        self._small = self._automaton.num_terms
 
     @property
     def automaton(self) -> Automaton:
-        """The states and rows that new matchers share."""
-        # A grammar that is large from the start is not made anew for nothing.
-        if self._automaton.num_terms > max(self._limits.max_terms // 8, 4 * self._small):
-            self._automaton = Automaton(self.grammar, self.vocab, self._limits)
+        """The states and rows that matchers share."""
+        if self._automaton.is_full:
+            with self._lock:
+                if self._automaton.is_full:
+                    self._automaton = Automaton(self.grammar, self.vocab, self._limits)
         return self._automaton
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a new sequence."""
-        return Matcher(self.automaton)
+        return Matcher(self.automaton, lambda: self.automaton)
 
     @property
     def num_terms(self) -> int:

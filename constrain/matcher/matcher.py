@@ -1,13 +1,14 @@
 """`Matcher`: where one sequence stands, step by step.
 
 A matcher is a list of states, one a step: to roll back is to pop, to fork is to copy the list, and
-all that is costly lies in the automaton it shares with other matchers.
+all that is costly lies in the automaton it shares with other matchers. An automaton grows; when it
+is full, a matcher takes its steps once more in a fresh one, and goes on there.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from constrain.algebra.printer import describe_bytes
@@ -38,13 +39,15 @@ class Matcher:
     grammar, and an end token exactly if the text so far is a sentence.
     """
 
-    __slots__ = ("_automaton", "_eos", "_states", "_terminated", "_width")
+    __slots__ = ("_automaton", "_eos", "_fresh", "_states", "_steps", "_terminated", "_width")
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, fresh: Callable[[], Automaton] | None = None) -> None:
         self._automaton = automaton
+        self._fresh = fresh
         self._eos = frozenset(automaton.vocab.eos_token_ids)
         self._width = automaton.vocab.vocab_size
         self._states: list[StateId] = [automaton.start]
+        self._steps: list[int | bytes] = []  # tokens and texts: what led from state to state
         self._terminated = False
 
     # What may come
@@ -162,6 +165,9 @@ class Matcher:
         if state == DEAD:
             return False
         self._states.append(state)
+        self._steps.append(token_id)
+        if self._automaton.is_full:
+            self._move()
         return True
 
     def accept_bytes(self, data: bytes) -> bool:
@@ -174,11 +180,30 @@ class Matcher:
             raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
         if self._terminated:
             return not data
-        state = self._automaton.after_bytes(self._states[-1], bytes(data))
+        text = bytes(data)
+        state = self._automaton.after_bytes(self._states[-1], text)
         if state == DEAD:
             return False
         self._states.append(state)
+        self._steps.append(text)
+        if self._automaton.is_full:
+            self._move()
         return True
+
+    def _move(self) -> None:
+        """Go on in a fresh automaton, if there is one.
+
+        Cost: every step once more, but no masks; the automaton grew by as much as these took.
+        """
+        fresh = self._automaton if self._fresh is None else self._fresh()
+        if fresh is self._automaton:
+            return
+        states = [fresh.start]
+        for step in self._steps:
+            after = fresh.after_bytes if isinstance(step, bytes) else fresh.after_token
+            states.append(after(states[-1], step))  # type: ignore[arg-type]  # by its type
+        fresh.make_room()
+        self._automaton, self._states = fresh, states
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """How many of these tokens, from the first, would be accepted in turn. Nothing moves.
@@ -216,10 +241,12 @@ class Matcher:
             num_steps -= 1
         if num_steps:
             del self._states[-num_steps:]
+            del self._steps[-num_steps:]
 
     def reset(self) -> None:
         """Back to the start of a sequence."""
         del self._states[1:]
+        self._steps.clear()
         self._terminated = False
 
     def fork(self) -> Matcher:
@@ -228,7 +255,9 @@ class Matcher:
         twin._automaton = self._automaton
         twin._eos = self._eos
         twin._width = self._width
+        twin._fresh = self._fresh
         twin._states = self._states.copy()
+        twin._steps = self._steps.copy()
         twin._terminated = self._terminated
         return twin
 

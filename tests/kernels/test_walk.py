@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from constrain import Grammar, Limits
+from constrain.algebra import terms as t
 from constrain.algebra.store import DEAD
 from constrain.automaton import Automaton, MaskRow
 from constrain.kernels.walk.reference import allowed_tokens
@@ -37,9 +38,26 @@ def test_terms_that_capture(term, text):
         expected = allowed_tokens(state, NASTY.token_bytes, automaton.after_bytes)
         assert set(plain.token_ids()) - set(NASTY.eos_token_ids) == expected
         assert plain.token_ids() == automaton.mask_row(state).token_ids()
+        for token in expected:  # what a short walk has told of the states after tokens is so
+            after = automaton.after_bytes(state, NASTY.token_bytes[token])
+            assert automaton.after_token(state, token) == after
         state = automaton.after_bytes(state, bytes([b]))
 
 
 @pytest.mark.parametrize("pattern", [r'"[^"]*"', r"\{.*\}", "(?:[a-z]|é)+", r"[\s\S]*"])
 def test_patterns(pattern):
     check(Automaton(Grammar.from_regex(pattern), JSON, Limits()), JSON)
+
+
+def test_a_token_that_ends_inside_a_captured_text_leads_to_what_follows_that_text():
+    words = (b"abababab", b"bbbbbbbb")  # longer than any token, so that none reaches past them
+    term = t.cat(
+        t.literal(b"a"), t.capture(t.alt(map(t.literal, words)), lambda word: t.literal(word[:2]))
+    )
+    automaton = Automaton(Grammar(term, "test"), NASTY, Limits())
+    automaton.mask_row(automaton.start)
+    token = NASTY.token_bytes.index(b"ab")
+    after = automaton.after_token(automaton.start, token)
+    assert after == automaton.after_bytes(automaton.start, b"ab")
+    assert automaton.after_bytes(after, b"bbbbbbbbb") != DEAD
+    assert automaton.after_bytes(after, b"bbbbbbba") == DEAD

@@ -384,3 +384,60 @@ def test_long_tokens_are_counted():
         matcher.fill_next_token_bitmask(bitmask)
         assert allowed_ids(bitmask, 0, 4) == {0, 1, 2}
         assert matcher.accept_token(0)
+
+
+def long_texts():
+    """A grammar whose states never come back, and a text of it."""
+    grammar = Grammar.from_gbnf('root ::= "a" root "b" | ""', limits=SMALL)
+    return grammar, b"a" * 900 + b"b" * 900
+
+
+SMALL = constrain.Limits(max_terms=4_000)
+
+
+def test_a_long_text_moves_to_a_fresh_automaton():
+    grammar, text = long_texts()
+    compiled = constrain.compile(grammar, NASTY, limits=SMALL)
+    first = compiled.automaton
+    ids = [NASTY.token_bytes.index(bytes([b])) for b in text]
+    matcher = compiled.matcher()
+    bitmask = constrain.allocate_token_bitmask(1, NASTY.vocab_size)
+    seen = {id(first)}
+    for token in ids[:1000]:
+        matcher.fill_next_token_bitmask(bitmask)
+        assert bitmask[0, token >> 5] >> (token & 31) & 1
+        assert matcher.accept_token(token)
+        seen.add(id(matcher._automaton))
+        assert matcher._automaton.num_terms <= SMALL.max_terms
+    assert len(seen) > 1
+    assert compiled.automaton is not first
+
+    plain = constrain.compile(grammar, NASTY).matcher()  # with room for all of it
+    assert plain.validate_tokens(ids[:1000]) == 1000
+    for token in ids[:1000]:
+        plain.accept_token(token)
+    expected = constrain.allocate_token_bitmask(1, NASTY.vocab_size)
+    for back in (0, 1, 150, 500):
+        for one, mask in ((matcher.fork(), bitmask), (plain.fork(), expected)):
+            one.rollback(back)
+            one.fill_next_token_bitmask(mask)
+            assert one.num_steps == 1000 - back
+        assert (bitmask == expected).all(), back
+
+
+def test_bytes_and_tokens_are_taken_again_in_a_fresh_automaton():
+    grammar, _ = long_texts()
+    compiled = constrain.compile(grammar, NASTY, limits=SMALL)
+    first = compiled.automaton
+    matcher = compiled.matcher()
+    token = NASTY.token_bytes.index(b"a")
+    for _ in range(300):
+        assert matcher.accept_bytes(b"aa")
+        assert matcher.accept_token(token)
+    assert matcher._automaton is not first
+    assert matcher.accept_bytes(b"b" * 900)
+    assert matcher.is_accepting
+    assert not matcher.accept_bytes(b"b")
+    matcher.rollback(601)
+    assert matcher.num_steps == 0
+    assert matcher.accept_bytes(b"ab")

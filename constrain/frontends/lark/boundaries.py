@@ -111,7 +111,8 @@ class Boundaries:
                     return None
                 # The rule refers to its boundary, which so lives as long as the rule.
                 found = self._made[key] = _Boundary(stacks, spot, accepts)
-                found.rule = Rule(name, partial(self._body, found), nullable=nullable)
+                body = partial(self._body, found)
+                found.rule = Rule(name, body, nullable=nullable, keep=False)
         return found.rule
 
     def _body(self, boundary: _Boundary) -> Term:
@@ -178,7 +179,7 @@ class Boundaries:
                 ends = [plan.ends[n][0] for n in kept]
                 thunk = partial(self._words, boundary, target, ends, scanner, ignored)
                 ended = any([nullable[n] for n in here])
-                yield cat(spelled, Rule("in a lexeme", thunk, nullable=ended))
+                yield cat(spelled, Rule("in a lexeme", thunk, nullable=ended, keep=False))
 
     def _plan(self, scanner: Scanner, spot: Spot) -> _Plan:
         """What the lexemes at a spot are, whatever the parser says."""

@@ -15,6 +15,7 @@ import numpy as np
 from constrain.kernels.compile import entry
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
+    BLURRED,
     COVERS,
     EMPTY_ID,
     FIRST,
@@ -150,7 +151,7 @@ def walk(
             continue
         i = child >> 8
         flags = A[NODE * t + FLAGS]
-        if short and (visited > budget or flags & (OPEN | UNSURE)):
+        if short and (visited > budget or flags & (OPEN | UNSURE | BLURRED)):
             return GAVE_UP
         if flags & UNSURE:
             unsure[A[NUM_UNSURE]] = i

@@ -32,7 +32,7 @@ def test_the_report_is_of_the_schema() -> None:
 
 
 def test_a_grammar_says_what_it_is_of() -> None:
-    assert repr(Grammar.from_pydantic(Ping)) == "Grammar.from_pydantic(Ping)"
+    assert Grammar.from_pydantic(Ping).description == "Grammar.from_pydantic(Ping)"
 
 
 def test_many_models_in_a_chain() -> None:
