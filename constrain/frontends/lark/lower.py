@@ -81,6 +81,7 @@ class _Lowering:
             parser, lexers, scanners = self._basic()
         else:
             parser, lexers, scanners = self._contextual()
+        self._check_indenter()
         outlook = prospects(
             self._machine,
             parser,
@@ -98,6 +99,26 @@ class _Lowering:
                 hint="look for terminals that overlap, or use parser='earley'",
             )
         return start
+
+    def _check_indenter(self) -> None:
+        """Refuse an `Indenter` whose lexemes no rule waits for, as after a slip in a name."""
+        if self._indenter is None:
+            return
+        indenter = self._indenter
+        kept = {name for production in self._kept for name in production.expansion}
+        if indenter.NL_type in self._defined and indenter.INDENT_type in kept:
+            return
+        # A rule that waits for what never comes is not kept, so say first what no rule names.
+        named = {s.name for rule in self._lark.rules for s in rule.expansion}
+        checks = [("NL_type", set(self._defined)), ("INDENT_type", named), ("DEDENT_type", named)]
+        wrong = [a for a, there in checks if getattr(indenter, a) not in there]
+        attribute = wrong[0] if wrong else "INDENT_type"
+        raise UnsupportedFeatureError(
+            f"the Indenter's {attribute} is {getattr(indenter, attribute)!r}, which no text of "
+            f"{self._start!r} needs",
+            hint="name the terminals of the grammar that end lines, begin blocks and end them; "
+            "without blocks, leave postlex out",
+        )
 
     def _neighbours(self) -> Adjacency | None:
         if self._remembers:

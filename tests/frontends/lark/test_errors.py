@@ -86,6 +86,35 @@ def test_options():
         Grammar.from_lark('start: "a"', postlex=object())
 
 
+@pytest.mark.parametrize(
+    ("attribute", "wrong"),
+    [("NL_type", "_NEWLINE"), ("INDENT_type", "_IN"), ("DEDENT_type", "_DE")],
+)
+def test_an_indenter_that_names_what_is_not_there(attribute, wrong):
+    lark_indenter = pytest.importorskip("lark.indenter")
+    names = {"NL_type": "_NL", "INDENT_type": "_INDENT", "DEDENT_type": "_DEDENT"}
+    rest = {"OPEN_PAREN_types": [], "CLOSE_PAREN_types": [], "tab_len": 8}
+    text = (
+        'start: (NAME _NL | NAME ":" _NL _INDENT start _DEDENT)+\n'
+        'NAME: /[a-z]+/\n_NL: /\\n */\n%ignore " "\n%declare _INDENT _DEDENT\n'
+    )
+
+    def read(names):
+        made = type("Made", (lark_indenter.Indenter,), names | rest)
+        return Grammar.from_lark(text, postlex=made())
+
+    assert read(names).accepts(b"a:\n b\n")
+    with pytest.raises(UnsupportedFeatureError, match=f"{attribute} is '{wrong}'"):
+        read(names | {attribute: wrong})
+
+
+def test_an_indenter_without_blocks_is_refused():
+    lark_indenter = pytest.importorskip("lark.indenter")
+    text = 'start: (NAME _NEWLINE)+\nNAME: /[a-z]+/\n_NEWLINE: /\\n */\n%ignore " "\n'
+    with pytest.raises(UnsupportedFeatureError, match="INDENT_type"):
+        Grammar.from_lark(text, postlex=lark_indenter.PythonIndenter())
+
+
 def test_limits():
     with pytest.raises(LimitExceededError):
         Grammar.from_lark('start: "a"', limits=Limits(max_input_bytes=5))
