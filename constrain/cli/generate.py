@@ -111,7 +111,7 @@ def generate(
         )
     if result.finish_reason == "length":
         say(f"the text was cut after {result.timings.num_tokens} tokens", "yellow")
-        say("hint: raise --max-new-tokens, or bound the lengths in the schema", "cyan")
+        say("hint: raise --max-new-tokens, or bound lengths and repeats in the grammar", "cyan")
         raise typer.Exit(1)
 
 
