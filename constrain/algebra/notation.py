@@ -155,7 +155,7 @@ class _Printer:
         if points is not None:
             return [_class_text(points)]
         if isinstance(term, Literal):
-            return _wrapped([_bytes_text(term.text)], level >= _OPERAND)
+            return _wrapped([self._bytes(term.text)], level >= _OPERAND)
         if isinstance(term, Alt):
             return self._alternatives(term, level)
         if isinstance(term, And):
@@ -200,12 +200,19 @@ class _Printer:
                 stack += [part.tail, part.head]
                 continue
             if text:
-                parts.append(_bytes_text(text))
+                parts.append(self._bytes(text))
                 text = b""
             parts.append((part, _ITEM) if points is None else _class_text(points))
         if text:
-            parts.append(_bytes_text(text))
+            parts.append(self._bytes(text))
         return _joined(parts, " ", level >= _OPERAND or (level > _SEQUENCE and len(parts) > 1))
+
+    def _bytes(self, text: bytes) -> str:
+        """A text in quotes; of one too long to print, as much as ends the printing."""
+        cut = 4 * max(self._left, 1)  # a code point has up to four bytes
+        while cut < len(text) and cut and text[cut] & 0xC0 == 0x80:
+            cut -= 1
+        return _bytes_text(text[:cut])
 
     def _alternatives(self, term: Alt, level: int) -> list[_Item]:
         rest = [m for m in term.members if m is not EPS]

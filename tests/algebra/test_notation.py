@@ -138,6 +138,11 @@ def test_long_grammars_are_cut() -> None:
     for i in range(300):
         many = many | Grammar(t.Rule(f"rule {i}", lambda: t.literal(b"x" * 40)), "one")
     assert repr(many).splitlines()[-1].startswith("# ... and ")
+    for text in ("a" * 1_000_000, "é" * 100_000, "🙂" * 50_000):
+        shown = grammar_text(t.cat(t.literal(text.encode()), t.byte_range(65, 66)))
+        assert shown.startswith(f'root ::= "{text[:1_000]}')
+        assert shown.endswith('" ...')
+        assert len(shown) < 15_000
 
 
 def test_deep_grammars_print() -> None:
