@@ -107,6 +107,13 @@ REFUSED = [
     (gbnf, 'root ::= itme\nitem ::= "a"', GrammarSyntaxError, "did you mean 'item'?"),
     (lark, 'start: item\nitme: "a"', GrammarSyntaxError, "did you mean 'itme'?"),
     (python, "(?P<a>x)(?P=b)", RegexSyntaxError, "column 9"),
+    # Patterns that do not parse, in grammars
+    (lark, "start: A\nA: /[abc+/", GrammarSyntaxError, "A"),
+    (earley, "start: A\nA: /[abc+/", GrammarSyntaxError, "unterminated character set"),
+    (earley, "start: /a**/", GrammarSyntaxError, "multiple repeat"),
+    (lark, "start: /a{99999999999999999999}/", GrammarSyntaxError, "too large"),
+    (lark, 'start: A\nA: /a/(B: /./+\n    b"A', GrammarSyntaxError, "line 2, column 9"),
+    (python, "\\N{\ud800}", RegexSyntaxError, "undefined character name"),
     # Rules that can never finish
     (gbnf, "root ::= root", UnsatisfiableError, "'root' can never finish"),
     (gbnf, 'root ::= "a" root', UnsatisfiableError, "line 1, column 1"),

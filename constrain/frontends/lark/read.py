@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,7 +38,15 @@ _DEFINITION_COST: Final = 1_000
 square of their number where rules begin with each other: 7 s for 1,000, 46 s for 2,000."""
 
 # What lark lets through besides its own errors when a grammar is wrong, e.g. `%declare rule`.
-_REFUSALS: Final = (re.error, OSError, AssertionError, AttributeError, LookupError, ValueError)
+_REFUSALS: Final = (
+    re.error,
+    OSError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    ValueError,
+)
 
 
 def check_options(
@@ -126,8 +135,31 @@ def read(
             source=text,
             hint="give names to inner groups",
         ) from e
-    except (lark.exceptions.LarkError, *_REFUSALS) as e:
+    except TypeError as e:  # lark 1.3.1 may fail where it says what is wrong
+        cause = _first_unexpected(e)
+        if cause is None:
+            raise
+        raise _unexpected(cause, text) from e
+    except (lark.exceptions.LarkError, *_REFUSALS, *_other_refusals()) as e:
         raise _refused(e, text) from e
+
+
+def _other_refusals() -> list[type[Exception]]:
+    """The error of the module `regex`, with which lark measures terminals where it is installed."""
+    loaded = sys.modules.get("regex")
+    return [] if loaded is None else [loaded.error]
+
+
+def _first_unexpected(error: BaseException) -> Any:  # noqa: ANN401 - UnexpectedInput or None
+    """What was unexpected in the grammar itself: the first of those that led to an error."""
+    from lark.exceptions import UnexpectedInput
+
+    found = None
+    at: BaseException | None = error
+    while at is not None:
+        found = at if isinstance(at, UnexpectedInput) else found
+        at = at.__context__
+    return found
 
 
 def _unexpected(error: Any, text: str) -> GrammarSyntaxError:  # noqa: ANN401 - UnexpectedInput

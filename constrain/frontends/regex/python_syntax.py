@@ -276,7 +276,7 @@ class PythonReader(PatternReader):
         self.at = end + 1
         try:
             return ord(unicodedata.lookup(name))
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, UnicodeEncodeError):  # the last where a name has a surrogate
             raise self.error(
                 f"undefined character name {name!r}",
                 start,
