@@ -114,6 +114,9 @@ REFUSED = [
     (lark, "start: /a{99999999999999999999}/", GrammarSyntaxError, "too large"),
     (lark, 'start: A\nA: /a/(B: /./+\n    b"A', GrammarSyntaxError, "line 2, column 9"),
     (python, "\\N{\ud800}", RegexSyntaxError, "undefined character name"),
+    # Names that are neither of a rule nor of a terminal
+    (lark, 'Stmt: "a"', GrammarSyntaxError, "lower case, of terminals in upper case: 'Stmt'"),
+    (lark, 'start: aB\naB: "a"', GrammarSyntaxError, "upper case: 'aB'"),
     # Rules that can never finish
     (gbnf, "root ::= root", UnsatisfiableError, "'root' can never finish"),
     (gbnf, 'root ::= "a" root', UnsatisfiableError, "line 1, column 1"),

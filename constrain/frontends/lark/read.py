@@ -140,14 +140,15 @@ def read(
         if cause is None:
             raise
         raise _unexpected(cause, text) from e
-    except (lark.exceptions.LarkError, *_REFUSALS, *_other_refusals()) as e:
+    except (lark.exceptions.LarkError, *_REFUSALS, _regex_error()) as e:
         raise _refused(e, text) from e
 
 
-def _other_refusals() -> list[type[Exception]]:
+def _regex_error() -> type[Exception]:
     """The error of the module `regex`, with which lark measures terminals where it is installed."""
     loaded = sys.modules.get("regex")
-    return [] if loaded is None else [loaded.error]
+    found: type[Exception] = re.error if loaded is None else loaded.error
+    return found
 
 
 def _first_unexpected(error: BaseException) -> Any:  # noqa: ANN401 - UnexpectedInput or None
@@ -170,9 +171,8 @@ def _unexpected(error: Any, text: str) -> GrammarSyntaxError:  # noqa: ANN401 - 
     expected = getattr(error, "accepts", None) or getattr(error, "expected", None) or ()
     names = ", ".join(sorted(map(str, expected)))
     reason = "the grammar ends too early" if at >= len(text) else f"unexpected {text[at]!r}"
-    return GrammarSyntaxError(
-        reason, source=text, span=(at, at + 1), hint=f"expected {names}" if names else None
-    )
+    hint = _hint_on_cases(text, at) or (f"expected {names}" if names else None)
+    return GrammarSyntaxError(reason, source=text, span=(at, at + 1), hint=hint)
 
 
 def _refused(error: Exception, text: str) -> GrammarSyntaxError:
@@ -195,6 +195,8 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
     elif message.startswith("Reduce/Reduce"):
         message = re.sub(r"\s*\n\s*-?\s*", " ", message)
         hint = "let one of the rules stand for both, or use parser='earley'"
+    elif span is not None and _hint_on_cases(text, span[0]):
+        hint = _hint_on_cases(text, span[0])
     elif name is not None:
         if span is None:
             used = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
@@ -202,6 +204,16 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         if re.search(r"(?i)not defined|undefined|doesn't exist|nonexist|used but", message):
             hint = _nearest(name, text)
     return GrammarSyntaxError(message.strip(), source=text, span=span, hint=hint)
+
+
+def _hint_on_cases(text: str, at: int) -> str | None:
+    """What to say if a place is in a word with letters of both cases."""
+    for found in re.finditer(r"(?<!\w)[^\W\d]\w*", text):
+        if found.start() <= at <= found.end():
+            if found[0] in (found[0].lower(), found[0].upper()):
+                return None
+            return f"names of rules are in lower case, of terminals in upper case: {found[0]!r}"
+    return None
 
 
 def _name_in(message: str) -> str | None:
