@@ -104,7 +104,9 @@ def from_json_schema(
             if on_unsupported == "refuse":
                 if relaxation.can_drop(error):
                     ways = [error.hint] if error.hint else []
-                    error.hint = "; or ".join([*ways, "on_unsupported='relax' leaves it out"])
+                    # Tools, tags and %json have schemas too, and no such option.
+                    drop = "on_unsupported='relax' of Grammar.from_json_schema leaves it out"
+                    error.hint = "; or ".join([*ways, drop])
                 raise
             if not relaxation.drop(error):
                 raise

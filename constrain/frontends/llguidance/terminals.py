@@ -119,7 +119,8 @@ class Terminals:
             raise self._error(
                 f"{name.name!r} is a rule, and only terminals may stand here",
                 name,
-                "attributes such as lazy, stop and temperature need terminals, in upper case",
+                "name it in upper case: terminals are made of terminals, and so is what has "
+                "attributes such as lazy, stop or temperature",
             )
         raise unknown_name(name, self._source, self._grammar)
 

@@ -227,9 +227,10 @@ class PythonReader(PatternReader):
         if this in _OCTAL:
             return self._octal(this + self.take_while(_OCTAL, 2), start)
         if this in _LETTERS or this in _DIGITS:
-            raise self.error(
-                f"bad escape \\{this}", start, self.at, hint="write the character without backslash"
-            )
+            hint = "write the character without backslash"
+            if this in "pP":
+                hint = "re has no properties; the dialects 'ecma' and 'rust' have them"
+            raise self.error(f"bad escape \\{this}", start, self.at, hint=hint)
         return ord(this)
 
     def _octal(self, digits: str, start: int) -> int:
