@@ -597,7 +597,7 @@ class Grammar:
         for side in (self, other):
             side._require_regular("&")
         made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
-        if made.is_empty():
+        if made.is_empty() and made._is_empty_of_tokens():
             raise UnsatisfiableError(f"no text is in both: {both}")
         return made
 
@@ -744,6 +744,11 @@ class Grammar:
             store, start = self._ready()
             return store.is_empty(start)
 
+    def _is_empty_of_tokens(self) -> bool:
+        """Whether nothing is in the language in a vocabulary that has all tokens it names."""
+        store = TermStore(self._limits, tokens=_EveryToken())
+        return store.is_empty(store.intern(self.term))
+
     def _ready(self) -> tuple[TermStore, StateId]:
         """The store and the state before any text; made anew when many texts have filled it."""
         full = max(self._limits.max_terms // 8, 4 * self._small)
@@ -766,6 +771,17 @@ class Grammar:
         written = self._source.strip("\n")
         more = "\n..." if len(written) > MAX_CHARS else ""
         return f"{made_from}\n{written[:MAX_CHARS]}{more}"
+
+
+class _EveryToken:
+    """A vocabulary in which each name is a token of its own, none of them special."""
+
+    def __init__(self) -> None:
+        self.special_tokens: dict[str, int] = {}
+        self._ids: dict[str | int, int] = {}
+
+    def id_of(self, name: str | int) -> int:
+        return self._ids.setdefault(name, len(self._ids))
 
 
 def _as_bytes(text: bytes) -> bytes:

@@ -105,3 +105,20 @@ def test_what_makes_no_grammar_is_said(make, message: str) -> None:
 def test_choices_have_a_limit() -> None:
     with pytest.raises(LimitExceededError, match="max_input_bytes"):
         Grammar.from_choices(["abc"] * 10, limits=Limits(max_input_bytes=20))
+
+
+def test_a_token_that_is_in_both() -> None:
+    think = Grammar.token("<think>")
+    both = (think + Grammar.text("a")) & (think + Grammar.from_regex("[ab]"))
+    vocab = constrain.Vocabulary(
+        [b"a", b"b", None, None], [3], special_tokens={"<think>": 2, "<eos>": 3}
+    )
+    matcher = constrain.compile(both, vocab).matcher()
+    assert not matcher.accept_token(0)
+    assert matcher.accept_token(2)
+    assert not matcher.accept_token(1)
+    assert matcher.accept_token(0)
+    with pytest.raises(constrain.UnsatisfiableError, match="no text is in both"):
+        think & Grammar.token("<think>", others=True)
+    with pytest.raises(constrain.UnsatisfiableError, match="no text is in both"):
+        think & Grammar.text("<think>")
