@@ -23,6 +23,7 @@ __all__ = ["read_substring", "substring"]
 
 _FIELDS: Final = ("substring_chunks", "substring_words", "substring_chars")
 _WORDS: Final = re.compile(r"\w+|\W")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_substring(value: Any, source: str, span: tuple[int, int]) -> Substring:  # noqa: ANN401
@@ -52,6 +53,8 @@ def read_substring(value: Any, source: str, span: tuple[int, int]) -> Substring:
         raise wrong(f"{name} is a string")
     else:
         chunks = _WORDS.findall(given) if name == "substring_words" else list(given)
+    if any(map(_SURROGATE.search, chunks)):
+        raise wrong(f"{name} has half a surrogate pair in it, which no text has")
     return Substring(tuple([c for c in chunks if c]), span)
 
 

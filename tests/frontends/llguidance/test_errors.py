@@ -47,6 +47,12 @@ WRONG = [
     ("start: <[^*]>", "no token is left of <[^*]>", "<[^*]>", None),
     ("start: %json {", "no JSON after %json", "\n", "a JSON Schema"),
     ('start: %regex {"a": 1}', "%regex has no field 'a'", '%regex {"a": 1}', "it has substring"),
+    (
+        'start: %regex {"substring_chars": "a\\ud800"}',
+        "substring_chars has half a surrogate pair in it",
+        '%regex {"substring_chars": "a\\ud800"}',
+        None,
+    ),
     ("start: %regex {}", "%regex has exactly one field", "%regex {}", "one of substring"),
     ("%foo\nstart: /a/", "there is no directive '%foo'", "%foo", "there are %llguidance"),
     ("%import common.FOO\nstart: FOO", "'common' has no 'FOO'", "FOO", "it has DIGIT"),
