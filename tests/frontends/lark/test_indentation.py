@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import bisect
 import colorsys
+import heapq
 import keyword
+import reprlib
+import sched
+import stat
+import textwrap
 from pathlib import Path
 
 import lark
@@ -157,3 +162,21 @@ def test_python_token_by_token():
         word, bit = divmod(token, 32)
         assert (int(bitmask[0, word]) >> bit) & 1, vocab.token_bytes[token]
         assert matcher.accept_token(token)
+
+
+@pytest.mark.parametrize("module", [bisect, colorsys, heapq, reprlib, sched, stat, textwrap])
+def test_long_python_files_token_by_token(module):
+    """However long: the matcher leaves an automaton that is full for a fresh one."""
+    made = real("qwen3")
+    vocab = made.vocab
+    limits = constrain.Limits(max_terms=800_000)
+    ours = Grammar.from_lark(PYTHON, start="file_input", postlex=PythonIndenter(), limits=limits)
+    matcher = constrain.compile(ours, vocab, limits=limits).matcher()
+    bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)
+    tokens = made.encode(Path(module.__file__).read_text())
+    for at, token in enumerate(tokens):
+        if at in (0, len(tokens) // 2, len(tokens) - 1):
+            matcher.fill_next_token_bitmask(bitmask)
+            assert int(bitmask[0, token >> 5]) >> (token & 31) & 1, (at, vocab.token_bytes[token])
+        assert matcher.accept_token(token), (at, vocab.token_bytes[token])
+    assert matcher.is_accepting
