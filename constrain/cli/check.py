@@ -160,6 +160,8 @@ def check(
     verdicts = []
     if not files and not as_json:
         show_report(output(), grammar)
+        if not grammar.report:
+            output().print("the grammar can be read; constrain lint looks closer")
     for name in files:
         verdict = _read_and_judge(grammar, name, ignore_final_newline)
         verdicts.append(verdict)

@@ -91,6 +91,15 @@ def test_without_texts_a_schema_is_reported(
     )
 
 
+def test_without_texts_a_grammar_that_can_be_read_is_said_to_be(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("sums.gbnf").write_text('root ::= [0-9]+ ("+" root)?')
+    assert run(["check", "--gbnf", "sums.gbnf"]) == 0
+    out = capsys.readouterr().out
+    assert out == "the grammar can be read; constrain lint looks closer\n"
+
+
 def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "--schema", "schema.json", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
