@@ -12,7 +12,7 @@ from typing import Any
 import lark
 import pytest
 
-from constrain import ConstrainError, Grammar
+from constrain import Grammar
 from tests.catalogue.drawing import Walker, vocabulary_of
 from tests.catalogue.entries import LARK_NAMES, Entry, entry
 from tests.catalogue.test_walks import walks
@@ -44,7 +44,7 @@ def test_verdicts_are_those_of_lark(name, parser):
     except lark.exceptions.GrammarError as error:
         assert not own
         pytest.skip(f"lark does not build it with this parser: {str(error).splitlines()[0]}")
-    ours = found.grammar if own else other_grammar(found.loaded.text, options)
+    ours = found.grammar if own else Grammar.from_lark(found.loaded.text, **options)
     texts = [text.data for text in found.accept]
     walker = Walker(found.grammar, vocabulary_of(texts), theirs=found.theirs, seed=2)
     drawn = [text.decode() for text in walks(walker, texts, int(WALKS * found.share))]
@@ -60,11 +60,3 @@ def test_verdicts_are_those_of_lark(name, parser):
         expected = lark_accepts(theirs, text)
         if expected is not None:
             assert ours.accepts(text.encode()) == expected, text
-
-
-def other_grammar(text: str, options: dict[str, Any]) -> Grammar:
-    """The grammar with a parser that the catalogue does not use; some cannot be honoured there."""
-    try:
-        return Grammar.from_lark(text, **options)
-    except ConstrainError as error:
-        pytest.skip(f"refused with this parser: {str(error).splitlines()[0]}")

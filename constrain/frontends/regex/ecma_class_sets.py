@@ -7,6 +7,7 @@ no member folds to. Properties of texts (`\p{RGI_Emoji}`) are refused by name.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,24 +69,24 @@ class _Level:
     value: Members = _NOTHING
 
 
-class ClassSetReader(PatternReader):
+class ClassSetReader(PatternReader, ABC):
     """A reader with classes of the flag v. The dialect gives what an escape means."""
 
+    @abstractmethod
     def read_escaped_point(self, start: int) -> int:
         """The code point that an escape means; `at` is after the backslash."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_category(self, letter: str) -> CodepointSet:
         r"""What \d, \s or \w is, closed under case folding if that is on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_property(self, letter: str, start: int) -> CodepointSet:
         r"""The set of `\p{...}` with the letter p; `at` is after it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ignores_case(self) -> bool:
         """Whether the flag i is on."""
-        raise NotImplementedError
 
     def read_class_set(self, start: int) -> RegexNode:
         """The node of a class; `at` is after its bracket. Levels are on a list: no recursion."""
