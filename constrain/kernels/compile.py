@@ -2,8 +2,8 @@
 
 numba compiles a function anew for each combination of argument types, and would do so for an int64,
 an int32 read from the arena and each literal. `inner` makes every scalar an int64 first, so that a
-part is compiled once: half the compile time. Where numba's internals have moved, parts are merely
-compiled more often.
+part is compiled once: half the compile time. `parts` makes one whole of a kernel and its parts,
+which halves it again. Where numba's internals have moved, parts are merely compiled more often.
 
 Machine code is kept on disk in a folder named for the source of all kernels. numba itself looks
 only at the file of the entry point, and would go on using the code of a part that has changed.
@@ -20,13 +20,15 @@ import numba
 from numba import types
 
 from constrain.cache import cache_folder
+from constrain.kernels.parts import part_options, whole_options
 
 __all__ = ["entry", "inner", "kernel_folder"]
 
 
 def inner(function: Callable[..., Any]) -> Any:
     """A part of a kernel: called only by compiled code, with arrays and integers."""
-    dispatcher = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **part_options()}
+    dispatcher = numba.njit(**options)(function)
     resolve = getattr(dispatcher, "get_call_template", None)
     if resolve is None:  # plain Python: the JIT is off
         return dispatcher
@@ -49,7 +51,8 @@ def entry(function: Callable[..., Any]) -> Any:
     setting = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_KERNEL_FOLDER)
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        options = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, **whole_options()}
+        return numba.njit(**options)(function)
     finally:
         numba.config.CACHE_DIR = setting
 
