@@ -106,19 +106,23 @@ def apply_token_bitmask(
     """
     target = _two_dimensional(logits)
     words: npt.NDArray[np.int32] | torch.Tensor
-    if is_tensor(bitmask) and bitmask.device.type != "cpu":
+    if is_tensor(bitmask) and not bitmask.is_cpu:
         _check_device_bitmask(bitmask, target)
         words = bitmask
     else:
         words = as_numpy_bitmask(bitmask, mutable=False)
     if words.ndim == 1:
         words = words[None]
-    indices = _row_indices(rows, num_rows=target.shape[0], num_masks=words.shape[0])
-    apply_bitmask(target, words, indices)
-    if isinstance(words, np.ndarray):
+    indices = None
+    if rows is not None or target.shape[0] != words.shape[0]:
+        indices = _row_indices(rows, num_rows=target.shape[0], num_masks=words.shape[0])
+    num_dead = apply_bitmask(target, words, indices)
+    # On a device nobody has looked, and a bitmask that lies here can be looked at here.
+    on_device = is_tensor(target) and not target.is_cpu
+    if isinstance(words, np.ndarray) and (num_dead or on_device):
         dead = empty_rows(words, target.shape[1])
         if dead:
-            names = ", ".join(str(int(indices[i])) for i in dead)
+            names = ", ".join(str(i if indices is None else int(indices[i])) for i in dead)
             raise DeadEndError(
                 f"the bitmask allows none of the {target.shape[1]} ids of logits row {names}\n"
                 "hint: the model's output may be narrower than the vocabulary of the grammar"
@@ -144,6 +148,8 @@ def _allow_all(bitmask: npt.NDArray[np.int32], vocab_size: int) -> None:
 def _two_dimensional(
     logits: npt.NDArray[Any] | torch.Tensor,
 ) -> npt.NDArray[Any] | torch.Tensor:
+    if _is_as_usual(logits):
+        return logits
     if isinstance(logits, np.ndarray):
         # Without elements there is no stride to speak of; NumPy says 0.
         step = logits.strides[-1] // logits.itemsize if logits.ndim and logits.size else 1
@@ -170,6 +176,18 @@ def _two_dimensional(
     return logits if logits.ndim == 2 else logits[None]
 
 
+def _is_as_usual(logits: object) -> bool:
+    """Whether nothing can be wrong with logits, by a look that takes no time."""
+    if isinstance(logits, np.ndarray):
+        return logits.ndim == 2 and logits.flags.carray and logits.dtype.name in _FLOATS
+    return (
+        is_tensor(logits)
+        and logits.ndim == 2
+        and logits.is_contiguous()
+        and str(logits.dtype)[6:] in _FLOATS
+    )
+
+
 def _check_device_bitmask(bitmask: torch.Tensor, logits: npt.NDArray[Any] | torch.Tensor) -> None:
     if not is_tensor(logits) or logits.device != bitmask.device:
         raise SamplingError(
@@ -190,12 +208,10 @@ def _row_indices(
     rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None, *, num_rows: int, num_masks: int
 ) -> npt.NDArray[np.int64]:
     if rows is None:
-        if num_rows != num_masks:
-            raise SamplingError(
-                f"{num_masks} rows of bitmask for {num_rows} rows of logits\n"
-                "hint: pass rows=[...] to say which logits each row of the bitmask judges"
-            )
-        return np.arange(num_rows, dtype=np.int64)
+        raise SamplingError(
+            f"{num_masks} rows of bitmask for {num_rows} rows of logits\n"
+            "hint: pass rows=[...] to say which logits each row of the bitmask judges"
+        )
     try:
         indices = np.array([operator.index(row) for row in rows], dtype=np.int64)
     except (TypeError, OverflowError):

@@ -18,16 +18,12 @@ from constrain.matcher.bitmask import (
     apply_token_bitmask,
     as_numpy_bitmask,
 )
+from tests.kernels.plain_python import plain_python
 
 torch = pytest.importorskip("torch")
 
-SHAPES = [(1, 1), (1, 31), (2, 32), (3, 33), (2, 4099)]
+SHAPES = [(1, 1), (1, 31), (2, 32), (3, 33), (2, 4099), (3, 8 * 32), (2, 3 * 8 * 32 + 1)]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-
-
-def python(kernel):
-    """The kernel as plain Python, also where the JIT is on."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def by_reference(logits, bitmask, rows):
@@ -42,8 +38,7 @@ def by_cpu(logits, bitmask, rows):
 
 def by_cpu_without_jit(logits, bitmask, rows):
     bits, minus_inf = float_bits(logits)
-    for index, row in enumerate(rows):
-        python(cpu._apply_row)(bits[row], bitmask[index], minus_inf)
+    plain_python(cpu.apply)(bits, bitmask, rows, minus_inf)
 
 
 def by_gpu(logits, bitmask, rows):
@@ -71,9 +66,12 @@ BODY_IDS = [body.__name__.removeprefix("by_") for body in BODIES]
 
 
 def random_words(rng, batch, num_words):
-    """Words of ones, of zeros, with one bit and with any bits."""
+    """Words of ones, of zeros, with one bit and with any bits, alone and in runs."""
     words = rng.integers(-(2**31), 2**31, (batch, num_words)).astype(np.int32)
     kind = rng.integers(0, 5, words.shape)
+    for row in kind:
+        for start in rng.integers(0, num_words, num_words // 16):
+            row[start : start + rng.integers(1, 40)] = rng.integers(0, 2)
     words[kind == 0] = -1
     words[kind == 1] = 0
     words[kind == 2] = np.int32(-(2**31))
@@ -116,6 +114,46 @@ def test_bitmask_narrower_or_wider_than_the_logits(body, num_words):
     assert np.array_equal(bits_of(actual)[[1, 3]], bits_of(poisoned(4, 100, torch.float32))[[1, 3]])
 
 
+@pytest.mark.parametrize("body", [by_cpu, by_cpu_without_jit], ids=["cpu", "cpu_without_jit"])
+@pytest.mark.parametrize("changed", range(0, 24 * 32, 31))
+@pytest.mark.parametrize("others", [0, -1])
+def test_one_id_unlike_all_others(body, changed, others):
+    bitmask = np.full((1, 24), others, np.int32)
+    bitmask[0, changed // 32] ^= np.int32(1 << changed % 32 if changed % 32 < 31 else -(2**31))
+    expected, actual = (poisoned(1, 24 * 32, torch.float32) for _ in range(2))
+    by_reference(expected, bitmask, np.zeros(1, np.int64))
+    body(actual, bitmask, np.zeros(1, np.int64))
+    assert np.array_equal(bits_of(actual), bits_of(expected))
+
+
+@pytest.mark.parametrize("vocab_size", [1, 40, 256, 300, 513])
+def test_how_many_rows_allow_nothing(vocab_size):
+    num_words = vocab_size // 32 + 3
+    bitmask = np.zeros((6, num_words), np.int32)
+    bitmask[0, 0] = 1
+    bitmask[1, (vocab_size - 1) // 32] = np.uint32(1 << (vocab_size - 1) % 32).astype(np.int32)
+    bitmask[2, vocab_size // 32] = np.uint32(1 << vocab_size % 32).astype(np.int32)  # past the end
+    bitmask[3, -1] = -1
+    bitmask[4] = -1
+    logits = np.zeros((6, vocab_size), np.float32)
+    assert empty_rows(bitmask, vocab_size) == [2, 3, 5]
+    assert apply_bitmask(logits, bitmask) == 3
+    strided = np.zeros((6, vocab_size + 1), np.float32)[:, :-1]
+    assert apply_bitmask(strided, bitmask) == 3
+    assert np.isfinite(strided).any(axis=1).tolist() == [True, True, False, False, True, False]
+    assert np.array_equal(strided, logits)
+
+
+def test_a_read_only_bitmask_costs_no_compilation():
+    bitmask = np.full((2, 2), 5, np.int32)
+    apply_bitmask(np.zeros((2, 64), np.float32), bitmask)
+    compiled = list(getattr(cpu.apply, "signatures", []))
+    bitmask.flags.writeable = False
+    apply_bitmask(np.zeros((2, 64), np.float32), bitmask)
+    apply_bitmask(torch.zeros(2, 64), torch.full((2, 2), 5, dtype=torch.int32))
+    assert list(getattr(cpu.apply, "signatures", [])) == compiled
+
+
 @pytest.mark.parametrize("body", BODIES, ids=BODY_IDS)
 def test_row_stride_wider_than_the_row(body):
     storage = torch.zeros(3, 70)
@@ -123,10 +161,6 @@ def test_row_stride_wider_than_the_row(body):
     body(logits, np.zeros((3, 2), dtype=np.int32), np.arange(3))
     assert torch.isneginf(storage[:, :40]).all()
     assert (storage[:, 40:] == 0).all()
-
-
-def test_bit_position_of_every_power_of_two():
-    assert [python(cpu.bit_position)(1 << i) for i in range(32)] == list(range(32))
 
 
 @pytest.mark.parametrize("vocab_size", [1, 31, 32, 33, 64, 100])
@@ -138,7 +172,7 @@ def test_any_allowed_agrees_with_reference(bit, vocab_size):
     expected = reference.any_allowed(words, vocab_size)
     assert expected == (bit < vocab_size)
     assert cpu.any_allowed(words, vocab_size) == expected
-    assert python(cpu.any_allowed)(words, vocab_size) == expected
+    assert plain_python(cpu.any_allowed)(words, vocab_size) == expected
     assert empty_rows(words[None], vocab_size) == ([] if expected else [0])
 
 

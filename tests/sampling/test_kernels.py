@@ -12,6 +12,7 @@ import pytest
 
 from constrain.kernels import sample
 from constrain.kernels.sample import ONE, cpu, reference
+from tests.kernels.plain_python import plain_python
 
 torch = pytest.importorskip("torch")
 from constrain.kernels.sample import device  # noqa: E402 - it imports torch
@@ -19,11 +20,6 @@ from constrain.kernels.sample import device  # noqa: E402 - it imports torch
 SIZES = [1, 2, 31, 33, 255, 256, 257, 4099]
 F = np.float32
 MOST = np.finfo(np.float32).max
-
-
-def python(kernel):
-    """The kernel as plain Python, also where the JIT is on."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def score_rows(size):
@@ -49,6 +45,10 @@ each_row = pytest.mark.parametrize(("size", "scores"), ROWS, ids=ROW_IDS)
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 
+def test_bit_position_of_every_power_of_two():
+    assert [plain_python(cpu._bit_position)(1 << i) for i in range(32)] == list(range(32))
+
+
 @each_row
 def test_weigh(size, scores):
     for temperature in TEMPERATURES:
@@ -63,7 +63,7 @@ def test_weigh(size, scores):
         assert np.array_equal(on_device[0].numpy(), expected)
     if size <= 257:
         plain = np.full(size, -1, dtype=np.int64)
-        assert python(cpu.weigh)(scores, top, temperature, plain) == expected_total
+        assert plain_python(cpu.weigh)(scores, top, temperature, plain) == expected_total
         assert np.array_equal(plain, expected)
 
 
@@ -88,7 +88,9 @@ def test_keep_top_by_count(size, scores):
         )
         if size <= 257:
             kept = np.empty(size, dtype=np.int32)
-            num_kept = python(cpu.keep_top)(scores, np.empty(0, np.int64), count, kept, kept.copy())
+            num_kept = plain_python(cpu.keep_top)(
+                scores, np.empty(0, np.int64), count, kept, kept.copy()
+            )
             assert np.array_equal(kept[:num_kept], expected)
 
 
@@ -102,7 +104,7 @@ def test_keep_top_by_mass(size, scores):
         assert weights[actual].sum() >= min(target, total)
         if size <= 257:
             kept = np.empty(size, dtype=np.int32)
-            num_kept = python(cpu.keep_top)(scores, weights, target, kept, kept.copy())
+            num_kept = plain_python(cpu.keep_top)(scores, weights, target, kept, kept.copy())
             assert np.array_equal(kept[:num_kept], expected)
 
 
@@ -112,7 +114,7 @@ def test_pick(size, scores):
     for target in {0, 1, total // 3, total // 2, total - 1}:
         expected = reference.pick(weights, target)
         assert sample.pick(weights, target) == expected
-        assert python(cpu.pick)(weights, target) == expected
+        assert plain_python(cpu.pick)(weights, target) == expected
         assert weights[expected] > 0
 
 
@@ -131,9 +133,9 @@ def test_gather(vocab_size, num_words):
         assert np.array_equal(ids, expected_ids)
         assert np.array_equal(scores, expected_scores)
         assert sample.count_allowed(bitmask, vocab_size) == len(expected_ids)
-        assert python(cpu.count_allowed)(bitmask, vocab_size) == len(expected_ids)
+        assert plain_python(cpu.count_allowed)(bitmask, vocab_size) == len(expected_ids)
         plain = np.empty(len(ids), dtype=np.int32), np.empty(len(ids), dtype=F)
-        assert python(cpu.gather)(logits, bitmask, *plain) == len(expected_ids)
+        assert plain_python(cpu.gather)(logits, bitmask, *plain) == len(expected_ids)
         assert np.array_equal(plain[0], expected_ids)
         assert np.array_equal(plain[1], expected_scores)
 

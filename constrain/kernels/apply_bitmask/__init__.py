@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from constrain.kernels.apply_bitmask.arrays import float_bits, is_tensor
+from constrain.kernels.apply_bitmask.arrays import float_bits, is_tensor, seen_as_array
 
 if TYPE_CHECKING:
     import torch
@@ -39,7 +39,7 @@ def apply_bitmask(
     logits: npt.NDArray[Any] | torch.Tensor,
     bitmask: npt.NDArray[np.int32] | torch.Tensor,
     rows: npt.NDArray[np.int64] | None = None,
-) -> None:
+) -> int:
     """Mask the rows of `logits` that `rows` names, in place.
 
     Args:
@@ -49,24 +49,30 @@ def apply_bitmask(
             of the logits.
         rows: [n], int64, distinct, each in 0..B-1. None for 0, 1, ..., n-1.
 
-    Cost: reads the bitmask once and writes only what is forbidden.
+    Returns:
+        How many rows of the bitmask allow no id that the logits have; 0 on a device, where nothing
+        waits for the answer.
+
+    Cost: reads the bitmask once; writes runs of forbidden ids, and nothing in runs of allowed ones.
     """
     if rows is None:
-        rows = np.arange(bitmask.shape[0], dtype=np.int64)
-    if is_tensor(logits) and logits.device.type != "cpu":
+        num_rows = bitmask.shape[0]
+        rows = _FIRST_ROWS[:num_rows] if num_rows <= len(_FIRST_ROWS) else np.arange(num_rows)
+    if is_tensor(logits) and not logits.is_cpu:
         _apply_on_device(logits, bitmask, rows)
-        return
+        return 0
     from constrain.kernels.apply_bitmask import cpu
 
-    words = bitmask.detach().numpy() if is_tensor(bitmask) else np.asarray(bitmask)
+    words = (seen_as_array(bitmask) if is_tensor(bitmask) else np.asarray(bitmask)).view()
+    words.flags.writeable = False  # to numba, what can be written to has another type
     bits, minus_inf = float_bits(logits)
     if bits.flags.c_contiguous and words.flags.c_contiguous:
-        cpu.apply(bits, words, rows, minus_inf)
-        return
-    for index, row in enumerate(
-        rows
-    ):  # one row alone is contiguous, so the kernel has one layout only
-        cpu.apply(bits[row][None], words[index][None], _FIRST_ROW, minus_inf)
+        return int(cpu.apply(bits, words, rows, minus_inf))
+    # One row alone is contiguous, so the kernel has one layout only.
+    return sum(
+        int(cpu.apply(bits[row][None], words[index][None], _FIRST_ROWS[:1], minus_inf))
+        for index, row in enumerate(rows)
+    )
 
 
 def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
@@ -107,4 +113,4 @@ def _apply_on_device(
         tensor.apply(logits, words, indices)
 
 
-_FIRST_ROW = np.zeros(1, dtype=np.int64)
+_FIRST_ROWS = np.arange(512, dtype=np.int64)

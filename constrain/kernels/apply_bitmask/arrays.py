@@ -17,7 +17,7 @@ from constrain.errors import SamplingError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["as_numpy_bitmask", "describe", "float_bits", "is_tensor"]
+__all__ = ["as_numpy_bitmask", "describe", "float_bits", "is_tensor", "seen_as_array"]
 
 _INT32 = np.dtype(np.int32)
 _WANTED = "a bitmask is int32, [batch, ceil(vocab_size / 32)] or one such row"
@@ -35,6 +35,13 @@ def is_tensor(value: object) -> TypeGuard[torch.Tensor]:
     """Say whether `value` is a torch tensor; never imports torch."""
     tensor_type = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor_type is not None and isinstance(value, tensor_type)
+
+
+def seen_as_array(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """A tensor on the CPU as an array, without a copy; autograd does not look on."""
+    # Detaching takes half a microsecond, and few need it.
+    array: npt.NDArray[Any] = (tensor.detach() if tensor.requires_grad else tensor).numpy()
+    return array
 
 
 def describe(value: object) -> str:
@@ -76,14 +83,14 @@ def as_numpy_bitmask(bitmask: object, *, mutable: bool = True) -> npt.NDArray[np
 def _as_numpy_bitmask_slowly(bitmask: object, *, mutable: bool) -> npt.NDArray[np.int32]:
     array: npt.NDArray[Any]
     if is_tensor(bitmask):
-        if bitmask.device.type != "cpu":
+        if not bitmask.is_cpu:
             raise SamplingError(
                 f"{_WANTED}, on the CPU; got {describe(bitmask)}\n"
                 "hint: fill it on the CPU; `apply_token_bitmask` moves it to the logits"
             )
         if str(bitmask.dtype) != "torch.int32":
             raise SamplingError(f"{_WANTED}; got {describe(bitmask)}")
-        array = bitmask.detach().numpy()
+        array = seen_as_array(bitmask)
     elif isinstance(bitmask, np.ndarray):
         array = bitmask
     else:
@@ -91,6 +98,8 @@ def _as_numpy_bitmask_slowly(bitmask: object, *, mutable: bool) -> npt.NDArray[n
             f"{_WANTED}, a NumPy array or a torch tensor; got {describe(bitmask)}\n"
             "hint: make it with constrain.allocate_token_bitmask(batch, vocab_size)"
         )
+    if array.dtype is _INT32 and array.flags.carray and 0 < array.ndim < 3:
+        return array
     if array.dtype != _INT32 or array.ndim not in (1, 2):
         raise SamplingError(f"{_WANTED}; got {describe(bitmask)}")
     if array.size and array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
@@ -116,9 +125,9 @@ def float_bits(
     """
     minus_inf = _MINUS_INF[str(logits.dtype).removeprefix("torch.")]
     if is_tensor(logits):
-        import torch
+        if minus_inf.itemsize == 2:  # NumPy has no bfloat16
+            import torch
 
-        signed = {2: torch.int16, 4: torch.int32, 8: torch.int64}[logits.element_size()]
-        # Through a signed view, because NumPy has no bfloat16.
-        return logits.detach().view(signed).numpy().view(minus_inf.dtype), minus_inf
+            logits = logits.view(torch.int16)
+        return seen_as_array(logits).view(minus_inf.dtype), minus_inf
     return np.asarray(logits).view(minus_inf.dtype), minus_inf

@@ -1,60 +1,83 @@
-"""The numba body: one store for each forbidden id, and runs of forbidden words filled at once.
+"""The numba body: blocks of eight words, each left alone, filled, or chosen id by id.
 
-Real masks are long runs of equal words: a structural position allows a few dozen ids of 150,000,
-the inside of a string nearly all of them. Within a mixed word the zero bits are visited from the
-lowest up, so there is no test per id to mispredict: V = 151,936 costs 6 us with 4,600 scattered
-zeros and 50 us with a random half (AMD EPYC, 2026-11; a test per id: 30 to 550 us).
+    words   -1 -1 -1 -1 -1 -1 -1 -1 | 0 0 0 0 0 0 0 0 | 5 0 0 -1 0 0 0 7 | ...
+            left alone                filled            each logit or -inf, by its bit
+
+Masks are long runs of one kind: between two values of a JSON text a few dozen ids of 150,000 may
+stand, inside a string nearly all. A run of blocks of one kind is done in one go. In a mixed run
+every logit is written, with its own bits where it is allowed: there is no branch to mispredict, so
+32 ids take a few vector instructions, and only memory limits it.
+
+float32 [32, 151,936]: 0.05 ms where all is allowed, 0.5 ms where 40 ids a row are, 0.7 ms where a
+random half is; bfloat16: 0.04, 0.18 and 0.26 ms (AMD EPYC with AVX-512, one core of a busy machine,
+2026-11). Alternatives measured: one store for each forbidden id (2.7 ms for a random half), every
+word chosen (0.7 ms where all is allowed), blocks of 4 and of 16.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from constrain.kernels.compile import entry
+from constrain.kernels.compile import entry, inner
 
-__all__ = ["any_allowed", "apply", "bit_position"]
+__all__ = ["any_allowed", "apply"]
 
-# Leiserson, Prokop and Randall (1998), "Using de Bruijn sequences to index a 1 in a computer word":
-# every 5-bit window of this number differs, so multiplying it by 2^i identifies i.
-_DE_BRUIJN = 0x077C_B531
-_POSITION = np.zeros(32, dtype=np.int64)
-for _i in range(32):
-    _POSITION[((_DE_BRUIJN << _i) & 0xFFFF_FFFF) >> 27] = _i
-
-
-@entry
-def bit_position(power):
-    return _POSITION[((power * _DE_BRUIJN) & 0xFFFF_FFFF) >> 27]
+_BLOCK = 8
+_NONE = 0
+_ALL = 1
+_MIXED = 2
 
 
 @entry
 def apply(bits, bitmask, rows, minus_inf):
+    """Mask the rows; how many of the judged rows allow no id that there is."""
+    vocab_size = bits.shape[1]
+    covered = min(bitmask.shape[1] * 32, vocab_size)  # ids that have a bit
+    blocks = covered // (32 * _BLOCK)
+    num_dead = 0
     for index in range(rows.shape[0]):
-        _apply_row(bits[rows[index]], bitmask[index], minus_inf)
+        row = bits[rows[index]]
+        words = bitmask[index]
+        alive = False
+        block = 0
+        while block < blocks:
+            kind = _kind(words, block)
+            first = block
+            block += 1
+            while block < blocks and _kind(words, block) == kind:
+                block += 1
+            if kind == _NONE:
+                row[first * _BLOCK * 32 : block * _BLOCK * 32] = minus_inf
+                continue
+            alive = True
+            if kind == _MIXED:
+                for word_index in range(first * _BLOCK, block * _BLOCK):
+                    word = words[word_index]
+                    logits = row[word_index * 32 : word_index * 32 + 32]
+                    for bit in range(32):
+                        allowed = (word >> np.int32(bit)) & np.int32(1)
+                        logits[bit] = logits[bit] if allowed else minus_inf
+        for token in range(blocks * _BLOCK * 32, covered):
+            if (words[token >> 5] >> (token & 31)) & 1:
+                alive = True
+            else:
+                row[token] = minus_inf
+        row[covered:] = minus_inf
+        num_dead += not alive
+    return num_dead
 
 
-@entry
-def _apply_row(bits, bitmask, minus_inf):
-    vocab_size = bits.shape[0]
-    covered = min(bitmask.shape[0], (vocab_size + 31) // 32)  # words that judge an id of this row
-    word_index = 0
-    while word_index < covered:
-        start = word_index * 32
-        forbidden = ~np.int64(bitmask[word_index]) & 0xFFFF_FFFF
-        word_index += 1
-        if forbidden == 0xFFFF_FFFF:
-            while word_index < covered and bitmask[word_index] == 0:
-                word_index += 1
-            bits[start : min(word_index * 32, vocab_size)] = minus_inf
-            continue
-        if start + 32 > vocab_size:
-            forbidden &= (1 << (vocab_size - start)) - 1
-        while forbidden != 0:
-            lowest = forbidden & -forbidden
-            bits[start + bit_position(lowest)] = minus_inf
-            forbidden ^= lowest
-    if covered * 32 < vocab_size:
-        bits[covered * 32 :] = minus_inf
+@inner
+def _kind(words, block):
+    every = np.int32(-1)
+    some = np.int32(0)
+    for i in range(_BLOCK):
+        word = words[block * _BLOCK + i]
+        every &= word
+        some |= word
+    if some == 0:
+        return _NONE
+    return _ALL if every == -1 else _MIXED
 
 
 @entry

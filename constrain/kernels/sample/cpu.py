@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from constrain.kernels.apply_bitmask.cpu import bit_position
-from constrain.kernels.compile import entry
+from constrain.kernels.compile import entry, inner
 
 __all__ = ["count_allowed", "gather", "keep_top", "pick", "weigh"]
 
@@ -27,6 +26,13 @@ _C7 = np.float32(1 / 5040)
 _PARTS = np.float32(2**24)
 
 _BLOCK = 256
+
+# Leiserson, Prokop and Randall (1998), "Using de Bruijn sequences to index a 1 in a computer word":
+# every 5-bit window of this number differs, so multiplying it by 2^i identifies i.
+_DE_BRUIJN = 0x077C_B531
+_POSITION = np.zeros(32, dtype=np.int64)
+for _i in range(32):
+    _POSITION[((_DE_BRUIJN << _i) & 0xFFFF_FFFF) >> 27] = _i
 
 
 @entry
@@ -56,12 +62,17 @@ def gather(logits, bitmask, ids, scores):
             word &= (1 << (vocab_size - start)) - 1
         while word != 0:
             lowest = word & -word
-            token = start + bit_position(lowest)
+            token = start + _bit_position(lowest)
             ids[count] = token
             scores[count] = logits[token]
             count += 1
             word ^= lowest
     return count
+
+
+@inner
+def _bit_position(power):
+    return _POSITION[((power * _DE_BRUIJN) & 0xFFFF_FFFF) >> 27]
 
 
 @entry
@@ -131,14 +142,14 @@ def keep_top(scores, weights, target, positions, undecided):
     return num_kept
 
 
-@entry
+@inner
 def _order_key(bits):
     # Integers in the order of the floats. -0.0 alone would become -1; it ties with +0.0.
     key = np.int64(bits) ^ ((np.int64(bits) >> 31) & 0x7FFF_FFFF)
     return key + (key == -1)
 
 
-@entry
+@inner
 def _border_digit(masses, target, above):
     digit = masses.shape[0] - 1
     while digit > 0 and above + masses[digit] < target:
