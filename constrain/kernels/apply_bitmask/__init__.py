@@ -27,7 +27,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from constrain.kernels.apply_bitmask.arrays import float_bits, is_tensor, seen_as_array
+from constrain.kernels.apply_bitmask.arrays import (
+    float_bits,
+    is_tensor,
+    read_only,
+    seen_as_array,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -63,8 +68,7 @@ def apply_bitmask(
         return 0
     from constrain.kernels.apply_bitmask import cpu
 
-    words = (seen_as_array(bitmask) if is_tensor(bitmask) else np.asarray(bitmask)).view()
-    words.flags.writeable = False  # to numba, what can be written to has another type
+    words = read_only(seen_as_array(bitmask) if is_tensor(bitmask) else np.asarray(bitmask))
     bits, minus_inf = float_bits(logits)
     if bits.flags.c_contiguous and words.flags.c_contiguous:
         return int(cpu.apply(bits, words, rows, minus_inf))
@@ -86,7 +90,8 @@ def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
     """
     from constrain.kernels.apply_bitmask import cpu
 
-    return [index for index, words in enumerate(bitmask) if not cpu.any_allowed(words, vocab_size)]
+    rows = enumerate(read_only(bitmask))
+    return [index for index, words in rows if not cpu.any_allowed(words, vocab_size)]
 
 
 def _apply_on_device(

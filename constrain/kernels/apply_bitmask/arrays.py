@@ -17,7 +17,7 @@ from constrain.errors import SamplingError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["as_numpy_bitmask", "describe", "float_bits", "is_tensor", "seen_as_array"]
+__all__ = ["as_numpy_bitmask", "describe", "float_bits", "is_tensor", "read_only", "seen_as_array"]
 
 _INT32 = np.dtype(np.int32)
 _WANTED = "a bitmask is int32, [batch, ceil(vocab_size / 32)] or one such row"
@@ -35,6 +35,17 @@ def is_tensor(value: object) -> TypeGuard[torch.Tensor]:
     """Say whether `value` is a torch tensor; never imports torch."""
     tensor_type = getattr(sys.modules.get("torch"), "Tensor", None)
     return tensor_type is not None and isinstance(value, tensor_type)
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """See an array as one that is only read.
+
+    To numba an array that can be written to has another type, for which it would compile a kernel
+    once more, in the middle of decoding. So what a kernel only reads always comes like this.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def seen_as_array(tensor: torch.Tensor) -> npt.NDArray[Any]:

@@ -32,6 +32,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from constrain.kernels.apply_bitmask.arrays import read_only
+
 __all__ = [
     "MAX_IDS",
     "ONE",
@@ -83,7 +85,7 @@ def count_allowed(bitmask: Int32Array, vocab_size: int) -> int:
     """Count the ids below `vocab_size` that one row [W] of a bitmask allows."""
     from constrain.kernels.sample import cpu
 
-    return int(cpu.count_allowed(bitmask, vocab_size))
+    return int(cpu.count_allowed(read_only(bitmask), vocab_size))
 
 
 def gather(
@@ -101,7 +103,8 @@ def gather(
     """
     from constrain.kernels.sample import cpu
 
-    num_allowed = cpu.gather(logits, bitmask, workspace.ids, workspace.scores)
+    given = read_only(logits), read_only(bitmask)
+    num_allowed = cpu.gather(*given, workspace.ids, workspace.scores)
     return workspace.ids[:num_allowed], workspace.scores[:num_allowed]
 
 
