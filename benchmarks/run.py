@@ -3,6 +3,7 @@
 python -m benchmarks                          # 60 schemas, 3 runs, every installed engine
 python -m benchmarks --quick                  # 12 schemas, 1 run, no memory
 python -m benchmarks --schemas 300 --limit xgrammar=64
+python -m benchmarks --schemas 300 --limit xgrammar=64 --resume   # after it was ended in the middle
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.engines import DEFAULT_ENGINES, ENGINES, absence
+from benchmarks.engines import DEFAULT_ENGINES, ENGINES, absence, installed_version
+from benchmarks.journal import open_journal
 from benchmarks.plan import Plan, make_plan
 from benchmarks.registry import DataMissingError, sample
 from benchmarks.report import print_report
 from benchmarks.summary import summarise_runs
 from benchmarks.vocabularies import ALIASES, VOCABULARIES, locate
-from benchmarks.watch import Deadlines, Run, WorkerError, watch
+from benchmarks.watch import Deadlines, Run, WorkerError, is_finished, watch
 
 __all__ = ["RESULTS", "main"]
 
@@ -92,6 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-memory", action="store_true", help="skip the runs that measure memory"
     )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on where the same command was ended"
+    )
     parser.add_argument("--quick", action="store_true", help="12 schemas, 1 run, no memory")
     parser.add_argument("--details", default="constrain", help="engine whose faults are listed")
     parser.add_argument("--out", type=Path, help="where the JSON goes (benchmarks/results/...)")
@@ -125,14 +130,23 @@ def _measure(arguments: argparse.Namespace, console: Console) -> dict[str, Any]:
     plan = make_plan(workloads, locate(arguments.vocab), present, dict(arguments.limit))
     deadlines = Deadlines(compile_s=arguments.timeout)
     plans = [dataclasses.replace(plan, rotation=number) for number in range(runs)]
-    together = [
-        _watch(each, deadlines, f"run {n} of {runs}", console) for n, each in enumerate(plans, 1)
-    ]
+    journals: list[Path] = []
+
+    def play(each: Plan, title: str) -> Run:
+        versions = {name: installed_version(name) for name in each.engines}
+        identity = json.dumps([dataclasses.asdict(each), versions, arguments.timeout])
+        journal = open_journal(title.replace(" ", "-"), identity, resume=arguments.resume)
+        journals.append(journal)
+        if title.startswith("memory") and not is_finished(journal):
+            journal.unlink(missing_ok=True)  # memory is that of one process
+        return _watch(each, deadlines, title, console, journal)
+
+    together = [play(each, f"run {n} of {runs}") for n, each in enumerate(plans, 1)]
     alone: dict[str, Run] = {}
     if not (arguments.quick or arguments.no_memory):
         for name in present:
             lonely = dataclasses.replace(plan, engines=(name,))
-            alone[name] = _watch(lonely, deadlines, f"memory of {name}", console)
+            alone[name] = play(lonely, f"memory of {name}")
     settings = {
         "schemas": size,
         "seed": arguments.seed,
@@ -142,10 +156,15 @@ def _measure(arguments: argparse.Namespace, console: Console) -> dict[str, Any]:
         "compile_timeout_s": arguments.timeout,
         "texts": "json.dumps(data, ensure_ascii=False), keys as in the data",
     }
-    return summarise_runs(plan, together, alone, settings, absent)
+    document = summarise_runs(plan, together, alone, settings, absent)
+    for journal in journals:
+        journal.unlink(missing_ok=True)
+    return document
 
 
-def _watch(plan: Plan, deadlines: Deadlines, title: str, console: Console) -> Run:
+def _watch(
+    plan: Plan, deadlines: Deadlines, title: str, console: Console, journal: Path | None
+) -> Run:
     columns = (
         TextColumn("{task.fields[title]}"),
         BarColumn(),
@@ -159,6 +178,7 @@ def _watch(plan: Plan, deadlines: Deadlines, title: str, console: Console) -> Ru
             plan,
             deadlines,
             lambda done, what: progress.update(task, completed=done, description=what),
+            journal,
         )
         progress.update(task, completed=len(run.records), description="done")
     return run

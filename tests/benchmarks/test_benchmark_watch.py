@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import watch as watching
 from benchmarks.plan import Plan, PlannedSchema, PlannedText
-from benchmarks.watch import Deadlines, WorkerError, watch
+from benchmarks.watch import Deadlines, WorkerError, is_finished, watch
 
 STUB = """
 import json, sys, time
@@ -111,3 +111,20 @@ def test_a_step_that_breaks_last_ends_the_run():
 def test_a_worker_that_never_gets_ready_is_an_error_with_what_it_printed():
     with pytest.raises(WorkerError, match="exit status 3\nno such vocabulary"):
         watch(_plan("x", engines=("unprepared",)), Deadlines())
+
+
+@pytest.mark.usefixtures("stub")
+def test_a_run_goes_on_after_what_its_journal_holds(tmp_path):
+    journal = tmp_path / "deep" / "journal.jsonl"
+    plan = _plan("x", "crashes", "z")
+    whole = watch(plan, Deadlines(), journal=journal)
+    assert whole.restarts == 1
+    lines = journal.read_text().splitlines()
+    assert is_finished(journal)
+    journal.write_text("\n".join(lines[:5])[:-10])  # ended while it wrote a line
+    assert not is_finished(journal)
+    resumed = watch(plan, Deadlines(), journal=journal)
+    assert resumed.records == whole.records
+    assert resumed.ready == whole.ready
+    again = watch(plan, Deadlines(), journal=journal)
+    assert (again.records, again.ready, again.end) == (whole.records, whole.ready, whole.end)
