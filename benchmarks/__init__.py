@@ -18,17 +18,29 @@ In reading order:
 - `memory.py`: resident memory of this process.
 - `worker.py`: a process that plays a plan and reports each step.
 - `watch.py`: starts workers, ends those that hang or crash, and goes on after them.
+- `isolated.py`: the same for measurements that are no plans.
+- `journal.py`, `progress.py`: what is measured is noted and shown, so that it can go on.
 - `statistics.py`: percentiles, medians over runs, ratios of paired samples.
 - `summary.py`: records of all runs in, the JSON document out.
 - `report.py`: that document as tables.
-- `run.py`: the command line.
+- `options.py`, `run.py`: the command line of the main comparison.
+
+Further commands, each by itself: `COMMANDS`.
 """
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "grammars": ("benchmarks.grammars.run", "JSON, SQL and Python of the catalogue"),
+    "batches": ("benchmarks.batches", "masks of a batch, threads, distinct grammars"),
+}
+"""Module with a function `main(argv)`, and what it measures, by the first argument."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0, or 2 where data, a tokenizer or every engine is missing.
     """
-    from benchmarks.run import main as run
-
-    return run(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    module = "benchmarks.run"
+    if arguments and arguments[0] in COMMANDS:
+        module = COMMANDS[arguments.pop(0)][0]
+    status: int = importlib.import_module(module).main(arguments)
+    return status

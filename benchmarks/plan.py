@@ -39,12 +39,21 @@ class PlannedText:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSchema:
-    """A schema with its texts."""
+    """A schema, or a grammar of the catalogue, with its texts.
+
+    Attributes:
+        id: Its name in the results.
+        collection: Where it came from.
+        schema: A JSON Schema as text, or the name of a grammar.
+        texts: What is played.
+        kind: `json_schema` or `grammar`.
+    """
 
     id: str
     collection: str
     schema: str
     texts: tuple[PlannedText, ...]
+    kind: str = "json_schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,7 @@ class Plan:
                     )
                     for text in entry["texts"]
                 ),
+                entry["kind"],
             )
             for entry in data["schemas"]
         )

@@ -103,7 +103,7 @@ def play_schema(
     gc.collect()
     gc.disable()
     try:
-        first = _first_mask(engine, planned.schema, record)
+        first = _first_mask(engine, planned, record)
         if first is not None:
             compiled_event()
             record.texts = _play_texts(first, planned.texts)
@@ -124,12 +124,15 @@ def timer_overhead_ns(repeats: int = 2000) -> float:
     return float(sorted(times)[repeats // 2])
 
 
-def _first_mask(engine: Engine, schema: str, record: Record) -> tuple[Compiled, Matcher] | None:
+def _first_mask(
+    engine: Engine, planned: PlannedSchema, record: Record
+) -> tuple[Compiled, Matcher] | None:
+    compile = engine.compile if planned.kind == "json_schema" else engine.compile_grammar
     clock = time.perf_counter_ns
     cpu_start = time.process_time_ns()
     start = clock()
     try:
-        compiled = engine.compile(schema)
+        compiled = compile(planned.schema)
         compiled_at = clock()
         matcher = compiled.start()
         matcher.fill()
@@ -225,7 +228,7 @@ def _tell_style_from_fault(
         try:
             if text.declared_ids is not None:
                 result.style = _play(compiled.start(), text.declared_ids, [], []) is None
-            if not result.style:
+            if not result.style and planned.kind == "json_schema":
                 result.style = engine.accepts_in_another_style(planned.schema, text.text)
         except Exception as error:
             result.failure = f"{type(error).__name__}: {_first_line(error)} (asked about its style)"

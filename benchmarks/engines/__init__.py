@@ -9,7 +9,8 @@ texts are comparable). What is not: what is timed and what counts as wrong.
 An adapter adds as little as Python allows to the calls that are timed: `fill` and `accept` are
 attributes, bound once for each matcher.
 
-- `protocol.py`: `Engine`, `Compiled`, `Matcher`, `RefusedError`.
+- `protocol.py`: `Engine`, `Compiled`, `Matcher`, `Batch`, `RefusedError`.
+- `parts.py`: a batch split among threads, for engines without a call for that.
 - `constrain_engine.py`, `llguidance_engine.py`, `xgrammar_engine.py`, `glrmask_engine.py`.
 """
 
@@ -19,11 +20,12 @@ import importlib
 import importlib.util
 from importlib.metadata import version
 
-from benchmarks.engines.protocol import Compiled, Engine, Matcher, RefusedError
+from benchmarks.engines.protocol import Batch, Compiled, Engine, Matcher, RefusedError
 
 __all__ = [
     "DEFAULT_ENGINES",
     "ENGINES",
+    "Batch",
     "Compiled",
     "Engine",
     "Matcher",

@@ -7,9 +7,13 @@ valid value is allowed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 import constrain
+from benchmarks.engines.parts import in_threads
+from benchmarks.grammars.spellings import CATALOGUE, GRAMMARS
 from benchmarks.vocabularies import TokenizerFiles
 
 __all__ = ["create"]
@@ -38,12 +42,28 @@ class _Compiled:
     def __init__(
         self, grammar: constrain.CompiledGrammar, bitmask: np.ndarray, eos: tuple[int, ...]
     ) -> None:
-        self._grammar = grammar
+        self.grammar = grammar
         self._bitmask = bitmask
         self._eos_token_ids = eos
 
     def start(self) -> _Matcher:
-        return _Matcher(self._grammar.matcher(), self._bitmask, self._eos_token_ids)
+        return _Matcher(self.grammar.matcher(), self._bitmask, self._eos_token_ids)
+
+
+class _Batch:
+    def __init__(
+        self, grammars: Sequence[constrain.CompiledGrammar], vocab_size: int, threads: int
+    ) -> None:
+        matchers = [grammar.matcher() for grammar in grammars]
+        bitmask = constrain.allocate_token_bitmask(len(matchers), vocab_size)
+
+        def fill_part(first: int, last: int) -> None:
+            constrain.fill_next_token_bitmasks(matchers[first:last], bitmask[first:last])
+
+        self.fill = in_threads(fill_part, len(matchers), threads)
+        if threads == 1:
+            self.fill = lambda: constrain.fill_next_token_bitmasks(matchers, bitmask)
+        self.accept = lambda row, token_id: matchers[row].accept_token(token_id)
 
 
 class _Engine:
@@ -63,6 +83,17 @@ class _Engine:
         grammar = constrain.Grammar.from_json_schema(schema, style=self._style)
         compiled = constrain.compile(grammar, self._vocab)
         return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
+
+    def compile_grammar(self, name: str) -> _Compiled:
+        from constrain.fixtures import load_grammar
+
+        grammar = load_grammar(CATALOGUE / GRAMMARS[name])
+        return _Compiled(
+            constrain.compile(grammar, self._vocab), self._bitmask, self._vocab.eos_token_ids
+        )
+
+    def batch(self, grammars: Sequence[_Compiled], threads: int) -> _Batch:
+        return _Batch([g.grammar for g in grammars], self._vocab.vocab_size, threads)
 
     def accepts_in_another_style(self, schema: str, text: str) -> bool:
         if self._style == "any":

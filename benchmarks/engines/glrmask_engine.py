@@ -6,9 +6,14 @@ documentation shows. Its vocabulary comes from token bytes, special tokens left 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import glrmask
 import numpy as np
 
+from benchmarks.engines.parts import in_threads
+from benchmarks.engines.protocol import RefusedError
+from benchmarks.grammars.spellings import spelling
 from benchmarks.vocabularies import TokenizerFiles
 
 __all__ = ["create"]
@@ -35,10 +40,25 @@ class _Matcher:
 
 class _Compiled:
     def __init__(self, constraint: glrmask.Constraint, words: np.ndarray, eos: int) -> None:
+        self.constraint = constraint
         self._parts = (constraint, words, eos)
 
     def start(self) -> _Matcher:
         return _Matcher(*self._parts)
+
+
+class _Batch:
+    def __init__(self, constraints: list[glrmask.Constraint], num_words: int, threads: int) -> None:
+        matchers = [constraint.start() for constraint in constraints]
+        bitmask = np.zeros((len(matchers), num_words), dtype=np.int32)
+        rows = [(matcher.fill_mask, bitmask[row]) for row, matcher in enumerate(matchers)]
+
+        def fill_part(first: int, last: int) -> None:
+            for fill, words in rows[first:last]:
+                fill(words)
+
+        self.fill = in_threads(fill_part, len(rows), threads)
+        self.accept = lambda row, token_id: matchers[row].commit_token(token_id)
 
 
 class _Engine:
@@ -60,10 +80,21 @@ class _Engine:
         self._eos_token_id = files.eos_token_id
 
     def compile(self, schema: str) -> _Compiled:
-        grammar = glrmask.Grammar.from_json_schema(schema)
+        return self._compile(glrmask.Grammar.from_json_schema(schema))
+
+    def compile_grammar(self, name: str) -> _Compiled:
+        text = spelling(name, "lark")
+        if text is None:
+            raise RefusedError(f"no spelling of {name}")
+        return self._compile(glrmask.Grammar.from_lark(text))
+
+    def _compile(self, grammar: glrmask.Grammar) -> _Compiled:
         ended = glrmask.Grammar.from_expr(glrmask.Expr.sequence(grammar, self._end))
         constraint = ended.compile(self._vocab, mask_strategy=self._strategy)
         return _Compiled(constraint, self._words, self._eos_token_id)
+
+    def batch(self, grammars: Sequence[_Compiled], threads: int) -> _Batch:
+        return _Batch([grammar.constraint for grammar in grammars], len(self._words), threads)
 
     def accepts_in_another_style(self, schema: str, text: str) -> bool:
         return False

@@ -8,12 +8,15 @@ default slices measured a little better than `json_slices()`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import llguidance
 import llguidance.hf
 import llguidance.numpy
 import numpy as np
 
 from benchmarks.engines.protocol import RefusedError
+from benchmarks.grammars.spellings import spelling
 from benchmarks.vocabularies import TokenizerFiles
 
 __all__ = ["create"]
@@ -39,11 +42,21 @@ class _Matcher:
 
 class _Compiled:
     def __init__(self, first: llguidance.LLMatcher, words: np.ndarray) -> None:
-        self._first = first
+        self.first = first
         self._words = words
 
     def start(self) -> _Matcher:
-        return _Matcher(self._first.deep_copy(), self._words)
+        return _Matcher(self.first.deep_copy(), self._words)
+
+
+class _Batch:
+    def __init__(self, matchers: list[llguidance.LLMatcher], vocab_size: int, threads: int) -> None:
+        bitmask = llguidance.numpy.allocate_token_bitmask(len(matchers), vocab_size)
+        executor = llguidance.LLExecutor(num_threads=threads)
+        rows = [(matcher, row) for row, matcher in enumerate(matchers)]
+        compute = llguidance.numpy.fill_next_token_bitmask_par
+        self.fill = lambda: compute(executor, rows, bitmask)
+        self.accept = lambda row, token_id: matchers[row].consume_token(token_id)
 
 
 class _Engine:
@@ -59,14 +72,27 @@ class _Engine:
         self._tokenizer = llguidance.hf.from_tokenizer(
             tokenizer, n_vocab=files.vocab_size, eos_token=files.eos_token_id
         )
+        self._vocab_size = files.vocab_size
         self._words = llguidance.numpy.allocate_token_bitmask(1, files.vocab_size)[0]
 
     def compile(self, schema: str) -> _Compiled:
-        grammar = llguidance.LLMatcher.grammar_from_json_schema(schema)
+        return self._compile(llguidance.LLMatcher.grammar_from_json_schema(schema))
+
+    def compile_grammar(self, name: str) -> _Compiled:
+        text = spelling(name, "lark with complements")
+        if text is None:
+            raise RefusedError(f"no spelling of {name}")
+        return self._compile(llguidance.LLMatcher.grammar_from_lark(text))
+
+    def _compile(self, grammar: str) -> _Compiled:
         matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0)
         if matcher.is_error():
             raise RefusedError(matcher.get_error())
         return _Compiled(matcher, self._words)
+
+    def batch(self, grammars: Sequence[_Compiled], threads: int) -> _Batch:
+        matchers = [grammar.first.deep_copy() for grammar in grammars]
+        return _Batch(matchers, self._vocab_size, threads)
 
     def accepts_in_another_style(self, schema: str, text: str) -> bool:
         return False

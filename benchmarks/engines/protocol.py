@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from benchmarks.vocabularies import TokenizerFiles
 
-__all__ = ["Compiled", "Engine", "Matcher", "RefusedError"]
+__all__ = ["Batch", "Compiled", "Engine", "Matcher", "RefusedError"]
 
 
 class RefusedError(Exception):
@@ -46,6 +46,18 @@ class Compiled(Protocol):
         ...
 
 
+class Batch(Protocol):
+    """Several sequences whose masks are computed by one call.
+
+    Attributes:
+        fill: Compute the mask of each sequence's position into its row. Timed.
+        accept: Advance a row by a token; False if that is not allowed.
+    """
+
+    fill: Callable[[], object]
+    accept: Callable[[int, int], bool]
+
+
 class Engine(Protocol):
     """An engine with its settings.
 
@@ -71,6 +83,26 @@ class Engine(Protocol):
 
         Raises:
             Exception: The engine refuses the schema; the type's name is reported.
+        """
+        ...
+
+    def compile_grammar(self, name: str) -> Compiled:
+        """Compile a grammar of the catalogue, in this engine's spelling.
+
+        Args:
+            name: Of `benchmarks.grammars.spellings.GRAMMARS`.
+
+        Raises:
+            Exception: The engine cannot; the type's name is reported.
+        """
+        ...
+
+    def batch(self, grammars: Sequence[Any], threads: int) -> Batch:
+        """New sequences, one for each compiled grammar; a grammar may come more than once.
+
+        Args:
+            grammars: What `compile` of this engine gave.
+            threads: How many may compute masks at the same time.
         """
         ...
 

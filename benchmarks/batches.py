@@ -1,0 +1,281 @@
+"""`python -m benchmarks batches`: masks of a whole batch, how threads scale, what grammars cost.
+
+A batch is 64 sequences in step, each with the call of a tool. Three things are measured:
+
+- *Visited rows*: the same texts a second time. What a row costs above copying it is what an engine
+  adds to a server's step, so the copy of as many rows is measured beside it.
+- *Cold rows*: the first time, with one thread and with two. What an engine shares between grammars
+  is warm: every text was played once before, by grammars that are gone.
+- *Distinct grammars*: the same with the batch spread over 1, 2, 4, ... 64 of them.
+
+Each engine has a process of its own for each run. Tools that an engine refuses, or whose call it
+does not accept, are left out for that engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.engines import Batch, Engine, create, installed_version
+from benchmarks.isolated import Job, Outcome, take_turns
+from benchmarks.options import add_options, guarded, names, present_engines, tables, write
+from benchmarks.progress import Session
+from benchmarks.registry import DataMissingError
+from benchmarks.statistics import STATISTICS, spread, summarise
+from benchmarks.summary import machine
+from benchmarks.tools import sample_tools
+from benchmarks.vocabularies import encode, locate
+
+__all__ = ["batch_jobs", "main", "measure", "summarise_batches"]
+
+DISTINCT = (1, 2, 4, 8, 16, 32, 64)
+THREADS = (1, 2)
+_CANDIDATES = 400
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print the tables and write the JSON document."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks batches",
+        description="Masks of a batch: visited rows, cold rows by threads, distinct grammars.",
+    )
+    add_options(parser)
+    parser.add_argument("--rows", type=int, default=64, help="size of the batch (%(default)s)")
+    parser.add_argument("--steps", type=int, default=24, help="tokens of each row (%(default)s)")
+    parser.add_argument("--distinct", type=names, default=tuple(map(str, DISTINCT)))
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds without a result")
+    arguments = parser.parse_args(argv)
+
+    def command(console: Console) -> None:
+        present, absent = present_engines(arguments.engines)
+        locate(arguments.vocab)
+        sample_tools(1)
+        session = Session(console, resume=arguments.resume)
+        jobs = batch_jobs(
+            present,
+            arguments.vocab,
+            arguments.runs,
+            rows=arguments.rows,
+            steps=arguments.steps,
+            distinct=[int(number) for number in arguments.distinct],
+            timeout_s=arguments.timeout,
+        )
+        outcomes = session.run(jobs, "batches")
+        document = summarise_batches(outcomes) | {
+            "vocabulary": arguments.vocab,
+            "absent": absent,
+            "versions": {name: installed_version(name) for name in present},
+            "settings": {"runs": arguments.runs, "rows": arguments.rows, "steps": arguments.steps},
+        }
+        path = write(document, "batches", arguments.out)
+        session.forget()
+        _print(document, tables())
+        console.print(f"written to {path}", highlight=False)
+
+    return guarded(command)
+
+
+def batch_jobs(
+    engines: Sequence[str],
+    vocabulary: str,
+    runs: int,
+    *,
+    rows: int = 64,
+    steps: int = 24,
+    distinct: Sequence[int] = DISTINCT,
+    timeout_s: float = 300.0,
+) -> list[Job]:
+    """A job for each engine and run, engines taking turns."""
+    shape = {"rows": rows, "steps": steps, "distinct": list(distinct)}
+    return [
+        Job(
+            "benchmarks.batches",
+            {"engine": engine, "run": run, "vocabulary": vocabulary, **shape},
+            timeout_s,
+        )
+        for run, engine in take_turns(engines, runs)
+    ]
+
+
+def measure(
+    engine: str, run: int, vocabulary: str, rows: int, steps: int, distinct: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """One engine's batches, in this process.
+
+    Yields:
+        `distinct`, `threads`, and in nanoseconds for each step of the batch `cold` and `visited`;
+        `copy`, the median time of copying as many rows.
+    """
+    from transformers import AutoTokenizer
+
+    files = locate(vocabulary)
+    adapter = create(engine)
+    adapter.prepare(files, AutoTokenizer.from_pretrained(files.folder))
+    workloads = sample_tools(_CANDIDATES)
+    texts = encode([workload.texts[0].text for workload in workloads], files)
+    schemas = [(w.schema, ids[:steps]) for w, ids in zip(workloads, texts, strict=True)]
+    usable = []
+    for schema, ids in schemas:
+        if len(usable) < rows and len(ids) == steps and _plays(adapter, schema, ids):
+            usable.append((schema, ids))
+    if len(usable) < rows:
+        raise DataMissingError(f"{engine} plays {len(usable)} tools, and a batch has {rows}")
+    adapter.settle()
+    copy_ns = _copy_ns(rows, (files.vocab_size + 31) // 32)
+    most = max(distinct)
+    for number, threads in [(n, 1) for n in distinct] + [(most, t) for t in THREADS if t > 1]:
+        compiled = [adapter.compile(schema) for schema, _ in usable[:number]]
+        order = [row % number for row in range(rows)]
+        played = []
+        for _ in ("cold", "visited"):
+            batch = adapter.batch([compiled[i] for i in order], threads)
+            played.append(_play(batch, [usable[i][1] for i in order]))
+            adapter.settle()
+        yield {
+            "distinct": number,
+            "threads": threads,
+            "cold": played[0],
+            "visited": played[1],
+            "copy": copy_ns,
+        }
+
+
+def summarise_batches(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """One document of all outcomes: in microseconds a row, medians over the runs with their range.
+
+    `above_copy` of visited rows is what is left of the median when the copy is taken off.
+    """
+    engines: dict[str, Any] = {}
+    for outcome in outcomes:
+        engine = engines.setdefault(outcome.arguments["engine"], {"broken": [], "points": {}})
+        if outcome.broken is not None:
+            engine["broken"].append(outcome.broken)
+        rows = outcome.arguments["rows"]
+        for result in outcome.results:
+            key = f"{result['distinct']} grammars, {result['threads']} threads"
+            runs = engine["points"].setdefault(key, [])
+            runs.append({"distinct": result["distinct"], "threads": result["threads"]})
+            for name in ("cold", "visited"):
+                a_row = [time_ns / rows / 1e3 for time_ns in result[name]]
+                runs[-1][name] = summarise(a_row) | {"total_ms": sum(result[name]) / 1e6}
+            copy_us = result["copy"] / rows / 1e3
+            runs[-1]["copy"] = {"p50": copy_us}
+            runs[-1]["above_copy"] = {"p50": runs[-1]["visited"]["p50"] - copy_us}
+    for engine in engines.values():
+        engine["points"] = [_over_runs(runs) for runs in engine["points"].values()]
+        engine["thread_speedup"] = _thread_speedup(engine["points"])
+    return {
+        "format": 1,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "unit": "us a row, but for total_ms: the whole batch's cold or visited steps",
+        "engines": engines,
+    }
+
+
+def _over_runs(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    point: dict[str, Any] = {"distinct": runs[0]["distinct"], "threads": runs[0]["threads"]}
+    for name in ("cold", "visited", "copy", "above_copy"):
+        point[name] = {}
+        for statistic in (*STATISTICS, "total_ms"):
+            if statistic in runs[0][name]:
+                over = spread([run[name][statistic] for run in runs])
+                point[name][statistic] = {"median": over.median, "low": over.low, "high": over.high}
+    return point
+
+
+def _thread_speedup(points: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Time of all cold steps with one thread / with more, for the most distinct grammars."""
+    most = max((point["distinct"] for point in points), default=0)
+    totals = {
+        p["threads"]: p["cold"]["total_ms"]["median"] for p in points if p["distinct"] == most
+    }
+    return {str(t): totals[1] / total for t, total in totals.items() if t != 1 and 1 in totals}
+
+
+def _plays(engine: Engine, schema: str, ids: Sequence[int]) -> bool:
+    """Whether an engine compiles a schema and accepts a text, token by token."""
+    try:
+        matcher = engine.compile(schema).start()
+        for token_id in ids:
+            matcher.fill()
+            if not matcher.allows(token_id) or not matcher.accept(token_id):
+                return False
+        matcher.fill()
+        return matcher.error() is None
+    except Exception:
+        return False
+
+
+def _play(batch: Batch, texts: Sequence[Sequence[int]]) -> list[int]:
+    clock = time.perf_counter_ns
+    times = []
+    gc.collect()
+    gc.disable()
+    try:
+        for step in range(len(texts[0])):
+            start = clock()
+            batch.fill()
+            times.append(clock() - start)
+            for row, ids in enumerate(texts):
+                if not batch.accept(row, ids[step]):
+                    raise RuntimeError(f"row {row} refused its token at step {step}")
+    finally:
+        gc.enable()
+    return times
+
+
+def _copy_ns(rows: int, words: int) -> float:
+    """Median time of copying a whole bitmask, row by row from rows that lie apart."""
+    sources = [np.full(words, row, np.int32) for row in range(rows)]
+    bitmask = np.zeros((rows, words), np.int32)
+    times = []
+    for _ in range(50):
+        start = time.perf_counter_ns()
+        for row, source in enumerate(sources):
+            bitmask[row] = source
+        times.append(time.perf_counter_ns() - start)
+    return float(np.median(times))
+
+
+def _print(document: dict[str, Any], console: Console) -> None:
+    about = document["machine"]
+    console.print(
+        f"{about['cpu']}, {about['cores']} cores, load {about['load_1min']}; {document['date']}; "
+        f"vocabulary {document['vocabulary']}; {document['settings']['rows']} rows, "
+        f"{document['settings']['runs']} run(s), medians",
+        highlight=False,
+    )
+    table = Table(title="Masks of a batch, us a row")
+    for column in ("engine", "grammars", "threads", "cold mean", "cold p50", "visited mean",
+                   "visited p50", "copy", "visited p50 above the copy"):  # fmt: skip
+        table.add_column(column, justify="left" if column == "engine" else "right")
+    for name, engine in document["engines"].items():
+        for point in engine["points"]:
+            figures = [
+                point["cold"]["mean"], point["cold"]["p50"], point["visited"]["mean"],
+                point["visited"]["p50"], point["copy"]["p50"], point["above_copy"]["p50"],
+            ]  # fmt: skip
+            table.add_row(
+                f"{name} {document['versions'].get(name, '')}",
+                str(point["distinct"]),
+                str(point["threads"]),
+                *(f"{figure['median']:.2f}" for figure in figures),
+                end_section=point is engine["points"][-1],
+            )
+    console.print(table)
+    for name, engine in document["engines"].items():
+        for threads, speedup in engine["thread_speedup"].items():
+            told = f"{name}: cold rows with {threads} threads {speedup:.2f} times as fast as with 1"
+            console.print(told, highlight=False)
+        for broken in engine["broken"]:
+            console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)
