@@ -37,8 +37,11 @@ from collections.abc import Sequence
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "growth": ("benchmarks.growth.run", "plots of costs against sizes"),
     "grammars": ("benchmarks.grammars.run", "JSON, SQL and Python of the catalogue"),
     "batches": ("benchmarks.batches", "masks of a batch, threads, distinct grammars"),
+    "steps": ("benchmarks.steps", "accept, rollback, fork"),
+    "sharing": ("benchmarks.sharing", "500 tool schemas, and a second process"),
 }
 """Module with a function `main(argv)`, and what it measures, by the first argument."""
 

@@ -33,6 +33,8 @@ __all__ = ["Job", "Outcome", "run_jobs", "take_turns"]
 COMMAND = [sys.executable, "-m", "benchmarks.isolated"]
 """How a worker is started; the module and the arguments come after it."""
 
+_GRACE_S = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -166,6 +168,9 @@ def _run(job: Job) -> Outcome:
                     break
                 if "result" in event:
                     outcome.results.append(event["result"])
+                if "seconds" in event:
+                    _let_end(worker)
+                    return outcome
             status = worker.wait()
             if status:
                 complaints.seek(0)
@@ -178,6 +183,15 @@ def _run(job: Job) -> Outcome:
                 worker.wait()
             reader.join(timeout=5)
             worker.stdout.close()
+
+
+def _let_end(worker: subprocess.Popen[str]) -> None:
+    """Everything is told; an engine may still write its caches, or have threads that never end."""
+    try:
+        worker.wait(timeout=_GRACE_S)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
 
 
 def _read(stream: IO[str], events: queue.Queue[dict[str, Any] | None]) -> None:
@@ -199,9 +213,7 @@ def _work(module: str, arguments: str) -> int:
         events.flush()
     events.write(json.dumps({"seconds": time.perf_counter() - started}) + "\n")
     events.flush()
-    # Some engines' threads do not end with the interpreter, and nothing is left to be written.
-    sys.stderr.flush()
-    os._exit(0)
+    return 0
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ class _Matcher:
         self._eos_token_ids = eos
         self.fill = lambda: fill(bitmask)
         self.accept = inner.accept_token
+        self.rollback, self.fork = inner.rollback, inner.fork
 
     def allows(self, token_id: int) -> bool:
         return bool(int(self._words[token_id >> 5]) >> (token_id & 31) & 1)

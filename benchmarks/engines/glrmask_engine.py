@@ -27,6 +27,7 @@ class _Matcher:
         self._eos_token_id = eos
         self.fill = lambda: fill(words)
         self.accept = inner.commit_token
+        self.fork = inner.copy if hasattr(inner, "copy") else inner.__copy__
 
     def allows(self, token_id: int) -> bool:
         return bool(int(self._words[token_id >> 5]) >> (token_id & 31) & 1)

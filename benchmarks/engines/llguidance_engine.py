@@ -29,6 +29,7 @@ class _Matcher:
         self._words = words
         self.fill = lambda: compute(pointer, num_bytes)
         self.accept = inner.consume_token
+        self.rollback, self.fork = inner.rollback, inner.deep_copy
 
     def allows(self, token_id: int) -> bool:
         return bool(int(self._words[token_id >> 5]) >> (token_id & 31) & 1)

@@ -20,6 +20,9 @@ class Matcher(Protocol):
     Attributes:
         fill: Compute the mask of the current position into the engine's own bitmask. Timed.
         accept: Advance by an allowed token; False if the engine refuses it after all. Timed.
+
+    An engine that has them has two more attributes: `rollback(num_tokens)` goes back, and `fork()`
+    gives a sequence of its own at the same position.
     """
 
     fill: Callable[[], object]
