@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grammars": ("benchmarks.grammars.run", "JSON, SQL and Python of the catalogue"),
     "batches": ("benchmarks.batches", "masks of a batch, threads, distinct grammars"),
     "steps": ("benchmarks.steps", "accept, rollback, fork"),
+    "held": ("benchmarks.held", "memory of compiled grammars, and its bounds"),
     "sharing": ("benchmarks.sharing", "500 tool schemas, and a second process"),
 }
 """Module with a function `main(argv)`, and what it measures, by the first argument."""

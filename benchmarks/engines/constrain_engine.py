@@ -47,6 +47,9 @@ class _Compiled:
         self._bitmask = bitmask
         self._eos_token_ids = eos
 
+    def held_bytes(self) -> int:
+        return self.grammar.nbytes
+
     def start(self) -> _Matcher:
         return _Matcher(self.grammar.matcher(), self._bitmask, self._eos_token_ids)
 
