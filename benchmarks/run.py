@@ -4,6 +4,7 @@ python -m benchmarks                          # 60 schemas, 3 runs, every instal
 python -m benchmarks --quick                  # 12 schemas, 1 run, no memory
 python -m benchmarks --schemas 300 --limit xgrammar=64
 python -m benchmarks --schemas 300 --limit xgrammar=64 --resume   # after it was ended in the middle
+python -m benchmarks --vocab qwen3,llama2,o200k                   # one after the other, a file each
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from benchmarks.engines import ENGINES
 from benchmarks.options import add_options, guarded, names, present_engines, tables, write
 from benchmarks.plan import make_plan
 from benchmarks.progress import Session
-from benchmarks.registry import sample
+from benchmarks.registry import DataMissingError, sample
 from benchmarks.report import print_report
 from benchmarks.summary import summarise_runs
-from benchmarks.vocabularies import locate
+from benchmarks.vocabularies import TokenizerFiles, locate
 from benchmarks.watch import Deadlines, Run
 
 __all__ = ["main"]
@@ -37,12 +38,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
 
     def command(console: Console) -> None:
-        session = Session(console, resume=arguments.resume)
-        document = _measure(arguments, session)
-        path = write(document, None, arguments.out)
-        session.forget()
-        print_report(document, tables(), wrong_of=arguments.details)
-        console.print(f"written to {path}", highlight=False)
+        vocabularies = [locate(name) for name in arguments.vocab.split(",")]
+        if arguments.out is not None and len(vocabularies) > 1:
+            raise DataMissingError("--out is one file, and each vocabulary needs its own")
+        for files in vocabularies:
+            session = Session(console, resume=arguments.resume)
+            document = _measure(arguments, files, session)
+            path = write(document, None, arguments.out)
+            session.forget()
+            print_report(document, tables(), wrong_of=arguments.details)
+            console.print(f"written to {path}", highlight=False)
 
     return guarded(command)
 
@@ -86,11 +91,13 @@ def _limit(text: str) -> tuple[str, int]:
     return engine, int(number)
 
 
-def _measure(arguments: argparse.Namespace, session: Session) -> dict[str, Any]:
+def _measure(
+    arguments: argparse.Namespace, files: TokenizerFiles, session: Session
+) -> dict[str, Any]:
     size, runs = (12, 1) if arguments.quick else (arguments.schemas, arguments.runs)
     present, absent = present_engines(arguments.engines)
     workloads = sample(size, arguments.seed, only=arguments.only)
-    plan = make_plan(workloads, locate(arguments.vocab), present, dict(arguments.limit))
+    plan = make_plan(workloads, files, present, dict(arguments.limit))
     deadlines = Deadlines(compile_s=arguments.timeout)
     plans = [dataclasses.replace(plan, rotation=number) for number in range(runs)]
     together = [

@@ -12,7 +12,7 @@ def measure(how, note=None, more=None):
     if note is not None:
         with Path(note).open("a") as file:
             file.write(how + "\n")
-    print("this is no result", flush=True)
+    os.write(1, b"this is no result\n")
     yield {"number": 0}
     if how == "raises":
         raise ValueError("no more")

@@ -1,6 +1,7 @@
 import pytest
 
 import benchmarks
+from benchmarks import options
 from benchmarks import run as command
 from benchmarks.registry import DataMissingError
 
@@ -20,7 +21,7 @@ def test_absent_data_ends_with_a_sentence(monkeypatch, capsys):
 
 
 def test_nothing_installed_is_not_a_result(monkeypatch, capsys):
-    monkeypatch.setattr(command, "absence", lambda name: f"{name} is not installed")
+    monkeypatch.setattr(options, "absence", lambda name: f"{name} is not installed")
     assert benchmarks.main([]) == 2
     assert "no engine is installed" in capsys.readouterr().err
 
@@ -29,3 +30,16 @@ def test_nothing_installed_is_not_a_result(monkeypatch, capsys):
 def test_a_limit_needs_an_engine_and_a_number(limit):
     with pytest.raises(SystemExit):
         benchmarks.main(["--limit", limit])
+
+
+@pytest.mark.parametrize("name", benchmarks.COMMANDS)
+def test_every_command_says_what_it_lacks(name, capsys):
+    assert benchmarks.main([name, "--engines", "nonsense"]) == 2
+    assert "no engine is called nonsense" in capsys.readouterr().err
+
+
+def test_one_file_cannot_hold_two_vocabularies(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(command, "locate", lambda name: name)
+    out = str(tmp_path / "one.json")
+    assert benchmarks.main(["--vocab", "a,b", "--out", out]) == 2
+    assert "each vocabulary needs its own" in capsys.readouterr().err

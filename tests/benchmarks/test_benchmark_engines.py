@@ -2,6 +2,7 @@
 
 import functools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -140,3 +141,43 @@ def test_a_worker_plays_a_plan(tiny_tokenizer):
         assert prepared_engine["warm_up_verdicts_right"]
         assert prepared_engine["vocabulary_s"] > 0
     json.dumps(run.ready)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_a_batch_moves_each_row_by_itself(prepared, tiny_tokenizer, name, threads):
+    engine = prepared(name)
+    compiled = engine.compile(SCHEMA)
+    texts = encode(['{"a": 12}', '{"a": 7}', '{"a": 305}'], tiny_tokenizer)
+    batch = engine.batch([compiled] * 3, threads)
+    for step in range(min(map(len, texts))):
+        batch.fill()
+        assert all(batch.accept(row, ids[step]) for row, ids in enumerate(texts))
+    batch.fill()
+
+
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_verbs_beyond_the_protocol_do_what_they_say(prepared, tiny_tokenizer, name):
+    ids = encode(['{"a": 12}'], tiny_tokenizer)[0]
+    matcher = prepared(name).compile(SCHEMA).start()
+    for token_id in ids[:4]:
+        assert matcher.accept(token_id)
+    assert matcher.fork() is not None
+    if hasattr(matcher, "rollback"):
+        matcher.rollback(2)
+        matcher.fill()
+        assert matcher.allows(ids[2])
+        assert matcher.accept(ids[2])
+        assert matcher.accept(ids[3])
+    matcher.fill()
+    assert matcher.allows(ids[4])
+
+
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_a_grammar_of_the_catalogue_is_played_like_a_schema(prepared, tiny_tokenizer, name):
+    verdicts = {'{"a": [1, "x"]}': True, '{"a": [1, }': False, "nul": False}
+    planned = replace(_planned("json", verdicts, tiny_tokenizer), kind="grammar")
+    record = play_schema(prepared(name), planned)
+    assert record.refused is None
+    assert [text.failure for text in record.texts] == [None] * 3
+    assert [text.accepted for text in record.texts] == list(verdicts.values())
