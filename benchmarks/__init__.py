@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grammars": ("benchmarks.grammars.run", "JSON, SQL and Python of the catalogue"),
     "batches": ("benchmarks.batches", "masks of a batch, threads, distinct grammars"),
     "steps": ("benchmarks.steps", "accept, rollback, fork"),
+    "apply": ("benchmarks.apply", "bitmasks laid over logits on the CPU"),
     "held": ("benchmarks.held", "memory of compiled grammars, and its bounds"),
     "sharing": ("benchmarks.sharing", "500 tool schemas, and a second process"),
 }

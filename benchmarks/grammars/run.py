@@ -41,6 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--timeout", type=float, default=60.0, help="seconds for a compile (%(default)s)"
     )
+    parser.add_argument(
+        "--play-timeout", type=float, default=300.0, help="seconds for all its texts (%(default)s)"
+    )
     arguments = parser.parse_args(argv)
 
     def command(console: Console) -> None:
@@ -88,7 +91,7 @@ def _measure(arguments: argparse.Namespace, session: Session) -> dict[str, Any]:
     files = locate(arguments.vocab)
     planned = tuple(_planned(name, files) for name in (WARM_UP, *arguments.grammars))
     plan = Plan(files.name, str(files.folder), files.vocab_size, tuple(present), {}, 0, planned)
-    deadlines = Deadlines(compile_s=arguments.timeout, play_s=300.0)
+    deadlines = Deadlines(compile_s=arguments.timeout, play_s=arguments.play_timeout)
     runs = [
         session.play(
             dataclasses.replace(plan, rotation=number),
@@ -97,7 +100,11 @@ def _measure(arguments: argparse.Namespace, session: Session) -> dict[str, Any]:
         )
         for number in range(arguments.runs)
     ]
-    settings = {"runs": arguments.runs, "compile_timeout_s": arguments.timeout}
+    settings = {
+        "runs": arguments.runs,
+        "compile_timeout_s": arguments.timeout,
+        "play_timeout_s": arguments.play_timeout,
+    }
     return summarise_grammars(plan, runs, settings, absent)
 
 

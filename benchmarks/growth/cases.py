@@ -89,11 +89,11 @@ def length_cases(words: int) -> list[Case]:
     """Long strings and long arrays: without a bound, far from it, and with it just reached.
 
     Args:
-        words: Words of the string, and about half as many items of the array.
+        words: Words of the string, four times as many as the array has items.
     """
     draw = random.Random(0)
     string = " ".join(draw.choice(_WORDS) for _ in range(words))
-    array = [draw.randrange(1_000) for _ in range(max(words // 2, 1))]
+    array = [draw.randrange(1_000) for _ in range(max(words // 4, 1))]
     far = 1_000_000
     cases = []
     for bound, given in (("no bound", None), ("far", far), ("reached", 0)):
