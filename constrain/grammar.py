@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from constrain.algebra.notation import MAX_CHARS, grammar_text
 from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
-from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.store import DEAD, Prelude, StateId, TermStore
 from constrain.algebra.terms import (
     EPS,
     Term,
@@ -110,6 +110,7 @@ class Grammar:
     Attributes:
         term: The language as a term of `constrain.algebra`.
         description: What it was made from, in one line; `repr` has the grammar itself.
+        prelude: Terms that are in it, as in many grammars: a store starts with them.
         adapter: Of a grammar from pydantic, what reads its texts back:
             `grammar.adapter.validate_json(text)`. Else None.
     """
@@ -123,9 +124,11 @@ class Grammar:
         report: Callable[[], Sequence[KeywordUse]] | None = None,
         adapter: TypeAdapter[Any] | None = None,
         explainer: Callable[[], Explainer] | None = None,
+        prelude: Prelude | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.term = term
+        self.prelude = prelude
         self._source = source
         self._explainer = None if explainer is None else OnDemand(explainer)
         self.adapter = adapter
@@ -214,6 +217,7 @@ class Grammar:
             f"Grammar.from_json_schema({_shorten(shown)})",
             report=lambda: made.report,
             explainer=explainer,
+            prelude=made.prelude,
             limits=limits,
         )
 
@@ -259,6 +263,7 @@ class Grammar:
             f"Grammar.from_pydantic({_shorten(made.name)})",
             report=lambda: made.report,
             adapter=made.adapter,
+            prelude=made.prelude,
             limits=limits,
         )
 
@@ -578,6 +583,7 @@ class Grammar:
         return Grammar(
             alt((self.term, other.term)),
             f"({self.description} | {other.description})",
+            prelude=self.prelude or other.prelude,
             limits=self._limits,
         )
 
@@ -587,6 +593,7 @@ class Grammar:
         return Grammar(
             cat(self.term, other.term),
             f"({self.description} + {other.description})",
+            prelude=self.prelude or other.prelude,
             limits=self._limits,
         )
 
@@ -753,7 +760,7 @@ class Grammar:
         """The store and the state before any text; made anew when many texts have filled it."""
         full = max(self._limits.max_terms // 8, 4 * self._small)
         if self._store is None or self._store.num_terms > full:
-            store = TermStore(self._limits)
+            store = TermStore(self._limits, prelude=self.prelude)
             self._start = store.intern(self.term)
             self._small = store.num_terms
             self._store = store

@@ -18,7 +18,7 @@ from __future__ import annotations
 import struct
 import threading
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NewType, Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ from constrain.kernels.derive import cpu as ops
 from constrain.kernels.derive import layout as lay
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["DEAD", "OTHER_SPECIAL", "OTHER_TOKEN", "StateId", "TermStore", "TokenNames"]
+__all__ = ["DEAD", "OTHER_SPECIAL", "OTHER_TOKEN", "Prelude", "StateId", "TermStore", "TokenNames"]
 
 StateId = NewType("StateId", int)
 """An interned term: all that may still come."""
@@ -48,16 +48,23 @@ Int32Array = npt.NDArray[np.int32]
 
 _FIRST_CAPACITY: Final = {
     "nodes": 1024,
-    "pool": 1024,
+    "pool": 512,
     "classes": 64,
     "partitions": 32,
-    "targets": 4096,
+    "targets": 2048,
     "captures": 16,
     "token_sets": 8,
     "token_ids": 32,
-    "work": 16384,
+    "work": 8192,
     "frames": 512,
 }
+_HASHED: Final = ("nodes", "classes", "partitions")
+"""Capacities that tables follow."""
+_RUN: Final = 8
+"""Parts that one instruction concatenates. Not all of a long row: its tails may be shared."""
+_GAP: Final = 1024
+"""Zeros in a row, from which on an arena is copied in two parts."""
+
 _SECTIONS: Final = (
     # section of the layout, the capacity it follows, slots for each
     (lay.NODES, "nodes", lay.NODE),
@@ -82,6 +89,14 @@ _SECTIONS: Final = (
     (lay.TOKEN_SETS, "token_sets", 3),
     (lay.TOKEN_IDS, "token_ids", 1),
 )
+_COUNTS: Final = (
+    ("nodes", lay.NUM_NODES),
+    ("pool", lay.NUM_POOL),
+    ("classes", lay.NUM_CLASSES),
+    ("partitions", lay.NUM_PARTITIONS),
+    ("targets", lay.NUM_TARGETS),
+)
+"""Where the head says how much of a capacity is used."""
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
     lay.NEED_POOL: "pool",
@@ -116,6 +131,7 @@ class TermStore:
     Args:
         limits: `max_terms` and `max_emptiness_states` bound what may be made.
         tokens: Of the vocabulary that texts are made of. By default a text is only bytes.
+        prelude: Terms that are there from the start.
 
     Attributes:
         lock: Held by whoever calls, when the store is shared.
@@ -126,20 +142,25 @@ class TermStore:
         self,
         limits: Limits = DEFAULT_LIMITS,
         tokens: TokenNames | None = None,
+        prelude: Prelude | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self._limits = limits
-        self._capacity = dict(_FIRST_CAPACITY)
         self._rules: list[t.Rule] = []
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
         self._tokens = tokens
         self._special = frozenset(tokens.special_tokens.values() if tokens else ())
         self._token_sets: dict[tuple[frozenset[str | int], bool, bool], int] = {}
-        self._interned: dict[t.Term, StateId] = {}
-        self.arena: Int32Array = self._empty_arena(self._capacity)
+        self._interned: dict[t.Term, StateId]
+        self.arena: Int32Array
+        if prelude is None:
+            self._capacity, self._interned = dict(_FIRST_CAPACITY), {}
+            self.arena = self._empty_arena(self._capacity)
+            self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
+        else:
+            self._capacity, self._interned, self.arena = prelude.copies()
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
-        self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
 
     # Terms
 
@@ -154,78 +175,89 @@ class TermStore:
         known = self._interned.get(term)
         if known is None:
             program, terms = self._program(term)
-            results = self._build_all(program, len(terms))
-            self._interned.update(zip(terms, map(StateId, results.tolist()), strict=True))
+            states: Any = self._build_all(program, len(terms)).tolist()
+            self._interned.update(zip(terms, states, strict=True))
             known = self._interned[term]
         return known
 
     def _program(self, root: t.Term) -> tuple[Int32Array, list[t.Term]]:
         """Post-order instructions for `build`, and the term that each makes."""
         out: list[int] = []
-        number: dict[t.Term, int] = {}
+        made: list[t.Term] = []
+        number: dict[t.Term, int] = {}  # as an operand: of the result, or ~state
         known = self._interned
-        todo: list[t.Term] = [root]
+        todo: list[tuple[t.Term, Sequence[t.Term]]] = [(root, _parts(root))]
         while todo:
-            term = todo.pop()
+            term, parts = todo.pop()
             if term in number:
                 continue
-            state = known.get(term)
-            if state is not None:
-                out += (ops.OP_NODE, state)
+            operands: list[int] = []
+            missing: list[tuple[t.Term, Sequence[t.Term]]] = []
+            for part in parts:
+                operand = number.get(part)
+                if operand is None:
+                    state = known.get(part)
+                    if state is not None:
+                        operand = number[part] = ~state
+                    elif part.parts:
+                        missing.append((part, _parts(part)))
+                        continue
+                    else:
+                        _EMITTERS[type(part)](self, part, (), out)
+                        operand = number[part] = len(made)
+                        made.append(part)
+                operands.append(operand)
+            if missing:
+                todo.append((term, parts))
+                todo += missing
             else:
-                for part in term.parts:
-                    if part not in number:
-                        todo.append(term)
-                        todo += term.parts
-                        break
-                else:
-                    _EMITTERS[type(term)](self, term, number, out)
-                    number[term] = len(number)
-                continue
-            number[term] = len(number)
+                _EMITTERS[type(term)](self, term, operands, out)
+                number[term] = len(made)
+                made.append(term)
         self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
-        return np.frombuffer(array("i", out), dtype=np.int32), list(number)
+        return np.frombuffer(array("i", out), dtype=np.int32), made
 
-    # The instruction that makes one term from the results of its parts: one emitter for each kind.
+    # The instruction that makes one term from its operands: one emitter for each kind.
 
-    def _emit_constant(self, term: t.Term, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_constant(self, term: t.Term, operands: Sequence[int], out: list[int]) -> None:
         out.append(ops.OP_EMPTY if term is t.EMPTY else ops.OP_EPS)
 
-    def _emit_class(self, term: t.ByteClass, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_class(self, term: t.ByteClass, operands: Sequence[int], out: list[int]) -> None:
         out.append(ops.OP_CLASS)
         out += struct.unpack("<8i", term.mask.to_bytes(32, "little"))
 
-    def _emit_literal(self, term: t.Literal, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_literal(self, term: t.Literal, operands: Sequence[int], out: list[int]) -> None:
         out += (ops.OP_LITERAL, len(term.text))
         out += term.text
 
-    def _emit_cat(self, term: t.Cat, number: dict[t.Term, int], out: list[int]) -> None:
-        out += (ops.OP_CAT, number[term.head], number[term.tail])
+    def _emit_cat(self, term: t.Cat, operands: Sequence[int], out: list[int]) -> None:
+        out += (ops.OP_CAT, len(operands))
+        out += operands
 
-    def _emit_alt(self, term: t.Alt, number: dict[t.Term, int], out: list[int]) -> None:
-        out += (ops.OP_ALT, len(term.members))
-        out += [number[m] for m in term.members]
+    def _emit_alt(self, term: t.Alt, operands: Sequence[int], out: list[int]) -> None:
+        out += (ops.OP_ALT, len(operands))
+        out += operands
 
-    def _emit_and(self, term: t.And, number: dict[t.Term, int], out: list[int]) -> None:
-        out += (ops.OP_AND, len(term.members))
-        out += [number[m] for m in term.members]
+    def _emit_and(self, term: t.And, operands: Sequence[int], out: list[int]) -> None:
+        out += (ops.OP_AND, len(operands))
+        out += operands
 
-    def _emit_not(self, term: t.Not, number: dict[t.Term, int], out: list[int]) -> None:
-        out += (ops.OP_NOT, number[term.body])
+    def _emit_not(self, term: t.Not, operands: Sequence[int], out: list[int]) -> None:
+        out += (ops.OP_NOT, operands[0])
 
-    def _emit_repeat(self, term: t.Repeat, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_repeat(self, term: t.Repeat, operands: Sequence[int], out: list[int]) -> None:
         self._limits.check("max_repeat", term.lo, "a repeat")
         hi = lay.INFINITE if term.hi is None or term.hi > MAX_COUNT else term.hi
-        out += (ops.OP_REPEAT, number[term.body], term.lo, hi)
+        out += (ops.OP_REPEAT, operands[0], term.lo, hi)
 
-    def _emit_rule(self, term: t.Rule, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_rule(self, term: t.Rule, operands: Sequence[int], out: list[int]) -> None:
         out += (ops.OP_RULE, self._rule_id(term), term.nullable)
 
-    def _emit_capture(self, term: t.Capture, number: dict[t.Term, int], out: list[int]) -> None:
-        parts = [number[m] for m in term.parts]
-        out += (ops.OP_CAPTURE, self._capture_id(term), *parts)
+    def _emit_capture(self, term: t.Capture, operands: Sequence[int], out: list[int]) -> None:
+        out += (ops.OP_CAPTURE, self._capture_id(term))
+        out += operands
 
-    def _emit_token(self, term: t.Token, number: dict[t.Term, int], out: list[int]) -> None:
+    def _emit_token(self, term: t.Token, operands: Sequence[int], out: list[int]) -> None:
         if term.others or any(self._codes(name, term) for name in term.names):
             out += (ops.OP_TOKEN, self._token_set(term))
         else:
@@ -282,21 +314,15 @@ class TermStore:
 
     def concatenate(self, parts: Sequence[StateId]) -> StateId:
         """The state of some states' languages one after another; `parts` is not empty."""
-        program: list[int] = []
-        for part in parts:
-            program += (ops.OP_NODE, part)
-        last = len(parts) - 1
-        for i in range(last):
-            program += (ops.OP_CAT, last - 1 - i, last + i)
-        return self._build(np.array(program, np.int32), 2 * len(parts) - 1)
+        return self._build([ops.OP_CAT, len(parts), *[~part for part in parts]])
 
     def repeat(self, body: StateId, lo: int, hi: int) -> StateId:
         """The state of lo..hi times a state's language, which must not be nullable."""
-        return self._build(np.array((ops.OP_NODE, body, ops.OP_REPEAT, 0, lo, hi), np.int32), 2)
+        return self._build([ops.OP_REPEAT, ~body, lo, hi])
 
-    def _build(self, program: Int32Array, count: int) -> StateId:
-        """Run a program of `count` instructions; its last result."""
-        return StateId(int(self._build_all(program, count)[-1]))
+    def _build(self, instruction: list[int]) -> StateId:
+        """What one instruction makes."""
+        return StateId(int(self._build_all(np.array(instruction, np.int32), 1)[0]))
 
     def _build_all(self, program: Int32Array, count: int) -> Int32Array:
         results = np.zeros(count, np.int32)
@@ -322,7 +348,7 @@ class TermStore:
         """
         if not self.is_bytewise(state):
             return state
-        return self._build(np.array((ops.OP_BLUR, state), np.int32), 1)
+        return self._build([ops.OP_BLUR, state])
 
     def is_bytewise(self, state: StateId) -> bool:
         """Whether a state captures a text: its row then tells only what `walk` says it tells."""
@@ -365,6 +391,15 @@ class TermStore:
         """Whether some term made so far names a token."""
         return bool(self._token_sets)
 
+    def make_first(self, state: StateId) -> None:
+        """Make rules, and what follows captured texts, as far as they come first in a state.
+
+        A step by bytes does that, too. Only then are all tokens known that may be a step.
+        """
+        self.advance(state, b"")
+        if self.is_bytewise(state):
+            self.after_token(state, OTHER_TOKEN)
+
     @property
     def tokens_named(self) -> frozenset[int]:
         """The codes of the tokens that terms made so far name, as steps of their own.
@@ -384,14 +419,13 @@ class TermStore:
         Raises:
             LimitExceededError: The grammar grew past its limits.
         """
-        return self._build(np.array((ops.OP_STEP, state, code), np.int32), 1)
+        return self._build([ops.OP_STEP, state, code])
 
     def union(self, a: StateId, b: StateId) -> StateId:
         """The state of what may follow either of two states."""
         if DEAD in (a, b) or a == b:
             return a or b
-        program = (ops.OP_NODE, a, ops.OP_NODE, b, ops.OP_ALT, 2, 0, 1)
-        return self._build(np.array(program, np.int32), 3)
+        return self._build([ops.OP_ALT, 2, ~a, ~b])
 
     def is_empty(self, state: StateId) -> bool:
         """Whether no string at all is in the state's language. Exact; `And`/`Not` are searched.
@@ -545,20 +579,88 @@ class TermStore:
         capacity = {**self._capacity, what: self._capacity[what] * 2}
         while capacity[what] < needed:
             capacity[what] *= 2
+        for other, slot in _COUNTS:  # it costs as much to make room for one as for all
+            if 2 * int(self.arena[slot]) > capacity[other]:
+                capacity[other] *= 2
         small, large = self.arena, self._empty_arena(capacity)
         large[: lay.OFFSETS] = small[: lay.OFFSETS]
         for section, _, _ in _SECTIONS:
             values = small[small[section] : small[section + 1]]
             at = large[section]
             large[at : at + len(values)] = values
-        if what in ("nodes", "classes", "partitions"):
+        if any(capacity[table] != self._capacity[table] for table in _HASHED):
             build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
         self._capacity, self.arena = capacity, large
 
 
-_EMITTERS: Final[
-    dict[type[t.Term], Callable[[TermStore, Any, dict[t.Term, int], list[int]], None]]
-] = {
+class Prelude:
+    """Terms that stores start with, interned once: a store copies the arena that has them.
+
+    Args:
+        terms: Kept as long as this is. Those with rules, captures or tokens are left out: these
+            are numbered by each store.
+    """
+
+    def __init__(self, terms: Iterable[t.Term]) -> None:
+        self._terms = tuple(terms)
+        self._lock = threading.Lock()
+        self._store: TermStore | None = None
+        self._filled: list[tuple[int, Int32Array]] = []
+
+    def copies(self) -> tuple[dict[str, int], dict[t.Term, StateId], Int32Array]:
+        """Capacities, the states of terms, and the arena, all to be changed by a new store."""
+        store = self._store or self._made()
+        # Pages that are zero are not touched: that costs more than all the rest.
+        arena = np.zeros(len(store.arena), np.int32)
+        for at, values in self._filled:
+            arena[at : at + len(values)] = values
+        return dict(store._capacity), dict(store._interned), arena
+
+    def _made(self) -> TermStore:
+        with self._lock:
+            if self._store is None:
+                store = TermStore()
+                for term in self._terms:
+                    if not _is_numbered(term):
+                        store.intern(term)
+                filled = np.flatnonzero(store.arena)
+                for run in np.split(filled, np.flatnonzero(np.diff(filled) > _GAP) + 1):
+                    at, stop = int(run[0]), int(run[-1]) + 1
+                    self._filled.append((at, store.arena[at:stop].copy()))
+                self._store = store
+            return self._store
+
+
+def _parts(term: t.Term) -> Sequence[t.Term]:
+    """The terms that the instruction for a term puts together.
+
+    For a concatenation these are several: what lies between is no term of its own.
+    """
+    if type(term) is not t.Cat:
+        return term.parts
+    parts = [term.head]
+    tail = term.tail
+    while type(tail) is t.Cat and len(parts) < _RUN:
+        parts.append(tail.head)
+        tail = tail.tail
+    parts.append(tail)
+    return parts
+
+
+def _is_numbered(root: t.Term) -> bool:
+    """Whether a rule, capture or token stands in a term."""
+    seen = {root}
+    todo = [root]
+    for term in todo:
+        if isinstance(term, (t.Rule, t.Capture, t.Token)):
+            return True
+        new = [part for part in term.parts if part not in seen]
+        seen.update(new)
+        todo += new
+    return False
+
+
+_EMITTERS: Final[dict[type[t.Term], Callable[[TermStore, Any, Sequence[int], list[int]], None]]] = {
     t.Empty: TermStore._emit_constant,
     t.Epsilon: TermStore._emit_constant,
     t.ByteClass: TermStore._emit_class,

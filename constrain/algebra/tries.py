@@ -1,4 +1,4 @@
-"""Finite sets of strings as prefix trees, and everything but a finite set.
+"""Finite sets of strings as prefix trees.
 
 Written as an alternative of whole strings, an `enum` of ten thousand names would cost ten thousand
 derivatives for its first byte; as a tree it costs one for each distinct first byte.
@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import EPS, Term, alt, cat, literal
-from constrain.algebra.utf8 import Alphabet
 
-__all__ = ["all_but", "trie"]
+__all__ = ["trie"]
 
 
 def trie(
@@ -67,45 +65,6 @@ def trie(
         stem = keys[groups[g][0]][stems[g][0] : stems[g][1]]
         rest = alt([*ends[g], *[terms[c] for c in children[g]]])
         terms[g] = cat(spell_run(stem), rest) if stem else rest
-    return terms[0]
-
-
-def all_but(strings: Iterable[str], alphabet: Alphabet) -> Term:
-    """Every text except `strings`.
-
-    After the first code point that none of them has there, what is left is `alphabet.text`.
-    """
-    children: list[dict[str, int]] = [{}]
-    ends = [False]
-    for string in strings:
-        node = 0
-        for c in string:
-            child = children[node].get(c)
-            if child is None:
-                child = children[node][c] = len(children)
-                children.append({})
-                ends.append(False)
-            node = child
-        ends[node] = True
-    spelled: dict[str, Term] = {}
-    for c in dict.fromkeys([c for edges in children for c in edges]):
-        spelled[c] = alphabet.spell(CodepointSet.of(c))
-    others: dict[tuple[str, ...], Term] = {}  # any other code point than those, and then anything
-    nothing: Term = EPS
-    terms = [nothing] * len(children)
-    for node in range(len(children) - 1, -1, -1):
-        edges = children[node]
-        if not edges and not ends[node]:
-            terms[node] = alphabet.text
-            continue
-        taken = tuple(edges)
-        if taken not in others:
-            rest = alphabet.spell_others([ord(c) for c in taken])
-            others[taken] = cat(rest, alphabet.text)
-        parts: list[Term] = [] if ends[node] else [EPS]
-        parts += [cat(spelled[c], terms[k]) for c, k in edges.items()]
-        parts.append(others[taken])
-        terms[node] = alt(parts)
     return terms[0]
 
 

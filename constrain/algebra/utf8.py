@@ -15,14 +15,13 @@ Cost: O(ranges); a lead byte whose continuations are all there costs nothing of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import lru_cache
 from typing import Final, Protocol
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import EPS, ByteClass, Term, alt, byte_range, cat, literal, star
 
-__all__ = ["UTF8", "Alphabet", "Utf8", "others_of"]
+__all__ = ["UTF8", "Alphabet", "Utf8"]
 
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -33,10 +32,6 @@ class Alphabet(Protocol):
     def spell(self, points: CodepointSet) -> Term:
         """Every spelling of one code point out of `points`; `EMPTY` if there is none."""
         ...
-
-    def spell_others(self, points: Collection[int]) -> Term:
-        """Every spelling of one code point outside `points`."""
-        return self.spell(CodepointSet.ANY - CodepointSet.of(*points))
 
     @property
     def text(self) -> Term:
@@ -54,35 +49,10 @@ class Utf8(Alphabet):
         """The UTF-8 bytes of one code point out of `points`. ASCII alone is one `ByteClass`."""
         return _spell(points)
 
-    def spell_others(self, points: Collection[int]) -> Term:
-        """The UTF-8 bytes of one code point outside `points`."""
-        return others_of(points, _ASCII_MASK, _NOT_ASCII) or super().spell_others(points)
-
     @property
     def text(self) -> Term:
         """Every well-formed UTF-8 text."""
         return self._text
-
-
-def others_of(points: Collection[int], single: int, rest: Term) -> Term | None:
-    """One code point outside `points`, where all of these are among those of one byte.
-
-    Many such sets are made, one for each place in the names of an object, and they differ in a few
-    bytes: what they have in common is one term.
-
-    Args:
-        points: What is left out.
-        single: The code points that are one byte, as a mask of these bytes.
-        rest: Every spelling of the other code points.
-
-    Returns:
-        None if some of `points` is not a single byte.
-    """
-    for point in points:
-        if not single >> point & 1:
-            return None
-        single ^= 1 << point
-    return alt((ByteClass(single), rest)) if single else rest
 
 
 # First and last code point of each length, and the lead byte of code point 0 in that length.
@@ -171,9 +141,6 @@ _ANY_TAIL: Final = (
     cat(_CONTINUATION_BYTE, _CONTINUATION_BYTE),
     cat(_CONTINUATION_BYTE, _CONTINUATION_BYTE, _CONTINUATION_BYTE),
 )
-
-_ASCII_MASK: Final = (1 << 128) - 1
-_NOT_ASCII: Final = _spell(CodepointSet.from_ranges([(0x80, 0x10FFFF)]))
 
 UTF8: Final[Alphabet] = Utf8()
 """Raw UTF-8."""

@@ -32,7 +32,7 @@ class Automaton:
         self.is_full = False
         self.grammar = grammar
         self.vocab = vocab
-        self._store = TermStore(limits, vocab)
+        self._store = TermStore(limits, vocab, grammar.prelude)
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps
@@ -85,6 +85,8 @@ class Automaton:
             found = DEAD
             if first < last:
                 found, _ = self._store.advance_in(state, self._bytes, first, last)
+            else:
+                self._store.make_first(state)
             if self._store.names_tokens:
                 found = self._store.union(found, self._rows.named.step(state, token_id))
             self._steps.put(state, (token_id,), (found,))

@@ -29,7 +29,12 @@ class NamedTokens:
         self._vocab = vocab
 
     def step(self, state: StateId, token_id: int) -> StateId:
-        """The state after a token as a whole; DEAD if the grammar does not take it so here."""
+        """The state after a token as a whole; DEAD if the grammar does not take it so here.
+
+        Args:
+            state: A state of which the terms that come first are made (`TermStore.make_first`).
+            token_id: The token.
+        """
         named, code = self._store.tokens_named, self._store.token_code(token_id)
         if code not in named:
             code = OTHER_SPECIAL if token_id in self._specials else OTHER_TOKEN
@@ -43,6 +48,7 @@ class NamedTokens:
         Cost: a step for each token that the grammar names.
         """
         mask = words.view(np.uint32)
+        self._store.make_first(state)
         named = self._store.tokens_named
         for code in named:
             if self._store.after_token(state, code) == DEAD:

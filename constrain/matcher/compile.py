@@ -19,7 +19,7 @@ __all__ = ["CompiledGrammar", "compile"]
 
 MAX_SPELLING_STEPS = 20_000
 """Steps at compile time in search of a sentence; for vocabularies without single bytes only."""
-RULES_AHEAD = 16
+RULES_AHEAD = 0
 """Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
 

@@ -37,6 +37,24 @@ _KIND_OF_TYPE: Final = {
     "object": ShapeSet(objects=EVERYTHING.objects),
 }
 
+_OF_NUMBERS: Final = frozenset(
+    ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
+)
+_OF_STRINGS: Final = frozenset(("minLength", "maxLength", "pattern", "format"))
+_OF_ARRAYS: Final = frozenset(
+    (
+        *("prefixItems", "items", "additionalItems", "minItems", "maxItems", "uniqueItems"),
+        *("contains", "minContains", "maxContains"),
+    )
+)
+_OF_OBJECTS: Final = frozenset(
+    (
+        *("properties", "patternProperties", "additionalProperties", "required"),
+        *("minProperties", "maxProperties", "dependentRequired", "dependencies"),
+    )
+)
+"""The keywords by the kind of value that they bind."""
+
 _INTEGERS_BY_FORM: Final = ("draft4", "openapi-3.0")
 """Where an integer is "a JSON number without a fraction or exponent part"; elsewhere 1.0 is one."""
 
@@ -85,14 +103,17 @@ class Assertions:
             node: The node.
             other_keys: The keys that `propertyNames` does not allow, if it is there.
         """
-        return ShapeSet(
-            True,
-            EVERYTHING.booleans,
-            self._numbers(node),
-            self._strings(node),
-            self._arrays(node),
-            self._objects(node, other_keys),
-        )
+        names, whole = node.names, EVERYTHING
+        numbers = whole.numbers if _OF_NUMBERS.isdisjoint(names) else self._numbers(node)
+        strings = whole.strings if _OF_STRINGS.isdisjoint(names) else self._strings(node)
+        arrays = whole.arrays if _OF_ARRAYS.isdisjoint(names) else self._arrays(node)
+        objects = whole.objects
+        if other_keys or not _OF_OBJECTS.isdisjoint(names):
+            objects = self._objects(node, other_keys)
+        found = (numbers, strings, arrays, objects)
+        if found == (whole.numbers, whole.strings, whole.arrays, whole.objects):
+            return EVERYTHING
+        return ShapeSet(True, whole.booleans, *found)
 
     def check(self, node: Node) -> None:
         """Read the patterns of a node, so that one that is wrong or refused is an error at once.

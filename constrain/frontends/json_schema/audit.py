@@ -25,11 +25,9 @@ def needs_audit(source: Source) -> bool:
     """Whether a schema has keywords from which shapes arise that have to be refused."""
     if source.combines:
         return True
-    for node in source.nodes:
-        for name in node.names:
-            if name == "uniqueItems" and node.schema[name]:
-                return True
-    return False
+    if "uniqueItems" not in source.keywords:
+        return False
+    return any(node.get("uniqueItems") for node in source.nodes)
 
 
 def audit(root: Expr, meaning: Meaning, emptiness: Emptiness) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.json_schema.audit import audit, needs_audit
@@ -19,6 +20,7 @@ from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.refs import Source
 from constrain.frontends.json_schema.relax import Relaxation
 from constrain.frontends.json_schema.report import KeywordUse, Report
+from constrain.frontends.json_schema.staples import staples
 from constrain.frontends.json_schema.style import JSONStyle, resolve_style
 from constrain.limits import DEFAULT_LIMITS, Limits
 
@@ -30,10 +32,12 @@ class SchemaGrammar:
 
     Attributes:
         term: The texts whose value satisfies it.
+        prelude: Terms that it shares with other schemas in its style.
     """
 
-    def __init__(self, term: Term, report: Report) -> None:
+    def __init__(self, term: Term, prelude: Prelude, report: Report) -> None:
         self.term = term
+        self.prelude = prelude
         self._report = report
 
     @property
@@ -111,7 +115,7 @@ def from_json_schema(
             if not relaxation.drop(error):
                 raise
         else:
-            return SchemaGrammar(term, report)
+            return SchemaGrammar(term, staples(how).prelude, report)
 
 
 def _term(

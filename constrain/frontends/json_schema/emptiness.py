@@ -14,18 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.counts import Counts
-from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
+from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Finite
 from constrain.frontends.json_schema.items import Items
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.object import ObjectShape, value_of
+from constrain.frontends.json_schema.refs import Node
 from constrain.frontends.json_schema.refusals import refuse_array
 
 __all__ = ["Emptiness"]
 
 Ask = Callable[[Expr], bool]
+
+
+_LEAST_PASS: Final = frozenset(
+    (
+        *("type", "properties", "patternProperties", "additionalProperties", "maxProperties"),
+        *("items", "prefixItems", "additionalItems", "maxItems", "uniqueItems", "maxLength"),
+    )
+)
+"""Keywords that let the least value of some type pass: null, false, 0, "", [] or {}."""
 
 
 class Emptiness:
@@ -45,8 +56,12 @@ class Emptiness:
     def has_value(self, expr: Expr) -> bool:
         """Whether some value is in an expression."""
         known = self._known
-        if expr in known:
-            return known[expr]
+        answer = known.get(expr)
+        if answer is not None:
+            return answer
+        if _plainly_has_value(expr):
+            known[expr] = True
+            return True
         believed: dict[Expr, bool] = {expr: False}
         asked_by: dict[Expr, set[Expr]] = {}
         todo = [expr]
@@ -59,6 +74,9 @@ class Emptiness:
                 answer = known.get(other)
                 if answer is not None:
                     return answer
+                if _plainly_has_value(other):
+                    known[other] = True
+                    return True
                 asked_by.setdefault(other, set()).add(asker)
                 if other not in believed:
                     believed[other] = False
@@ -122,3 +140,13 @@ class Emptiness:
         members = meaning.members(shape)
         pending = frozenset(range(len(members.obligations)))
         return members.can_finish(members.named, frozenset(), pending, 0, ask)
+
+
+def _plainly_has_value(expr: Expr) -> bool:
+    """Whether the least value of some type is in an expression, which its keywords show."""
+    if expr.op != "node":
+        return False
+    node = expr.node
+    return isinstance(node, Finite) or (
+        isinstance(node, Node) and _LEAST_PASS.issuperset(node.names)
+    )

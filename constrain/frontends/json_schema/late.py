@@ -25,11 +25,14 @@ _NUMBERS: Final = frozenset(
 
 
 def may_refuse_late(source: Source) -> bool:
-    """Whether a text may reach a keyword that has to be refused. Cost: one pass over the nodes."""
-    if any(node.get("format") in SUBSETS for node in source.nodes):
+    """Whether a text may reach a keyword that has to be refused.
+
+    Cost: one pass over the nodes, if one of these keywords occurs.
+    """
+    names, nodes = source.keywords, source.nodes
+    if "format" in names and any(node.get("format") in SUBSETS for node in nodes):
         return True
-    names = {name for node in source.nodes for name in node.names}
-    return not names.isdisjoint(_NUMBERS) and any(map(_has_long_number, source.nodes))
+    return not names.isdisjoint(_NUMBERS) and any(map(_has_long_number, nodes))
 
 
 def _has_long_number(node: Node) -> bool:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
 
 from constrain.algebra.terms import (
     EMPTY,
@@ -18,75 +16,22 @@ from constrain.algebra.terms import (
     Rule,
     Term,
     alt,
-    byte_class,
     capture,
     cat,
-    literal,
-    repeat,
-    star,
 )
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import TRUE, Expr
+from constrain.frontends.json_schema.layout import layout_of
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.refs import Node
-from constrain.frontends.json_schema.shapes import ShapeSet
+from constrain.frontends.json_schema.shapes import EVERYTHING, ShapeSet
+from constrain.frontends.json_schema.staples import NULL, SCALARS, staples
 from constrain.frontends.json_schema.string import shape_term, shared
 from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.text import QUOTE, alphabet
-from constrain.frontends.regex import from_regex
 
-__all__ = ["Layout", "Lowering"]
-
-_SPACE: Final = literal(b" ")
-_BLANK: Final = byte_class(b" \t\n\r")
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Whitespace around the structure of a text.
-
-    Attributes:
-        around: Before and after the whole text.
-        after_open: After `[` or `{`, if something follows inside.
-        inside_empty: Between the brackets of an empty array or object.
-        before_close: Before `]` or `}`, if something stands inside.
-        separator: A comma and what is around it.
-        colon: A colon and what is around it.
-    """
-
-    around: Term
-    after_open: Term
-    inside_empty: Term
-    before_close: Term
-    separator: Term
-    colon: Term
-
-
-def layout_of(style: JSONStyle, depth: int) -> Layout:
-    """The layout of a style for arrays and objects inside `depth` others."""
-    comma, colon = literal(b","), literal(b":")
-    if style.whitespace == "compact":
-        return Layout(EPS, EPS, EPS, EPS, comma, colon)
-    if style.whitespace == "spaced":
-        return Layout(EPS, EPS, EPS, EPS, literal(b", "), literal(b": "))
-    if style.whitespace == "tidy":
-        gap = alt((EPS, _SPACE, cat(literal(b"\n"), repeat(_SPACE, 0, style.max_indent))))
-        return Layout(EPS, gap, EPS, gap, cat(comma, gap), cat(colon, repeat(_SPACE, 0, 1)))
-    if style.whitespace == "pretty":
-        outside = b"\n" + b" " * (style.indent * depth)
-        inside = outside + b" " * style.indent
-        return Layout(
-            EPS, literal(inside), EPS, literal(outside), literal(b"," + inside), literal(b": ")
-        )
-    around: Term = EPS
-    if style.whitespace == "any":
-        around = gap = star(_BLANK)
-    elif style.whitespace == "flexible":
-        gap = repeat(_BLANK, 0, style.max_whitespace)
-    else:
-        gap = from_regex(style.whitespace, "python")
-    return Layout(around, gap, gap, gap, cat(gap, comma, gap), cat(gap, colon, gap))
+__all__ = ["Lowering"]
 
 
 class Lowering:
@@ -121,6 +66,7 @@ class Lowering:
         self.style = style
         self.alphabet = alphabet(style.escapes, style.ensure_ascii)
         self._comparable = comparable
+        self._staples = staples(style, comparable=comparable)
         self._comparing: Lowering | None = None
         self._depth: int = 0 if outside is None else outside._depth + 1
         self.layout = layout_of(style, self._depth)
@@ -173,7 +119,9 @@ class Lowering:
         inside = self.inside
         found = inside._values.get(expr) or inside._later.get(expr)
         if found is None:
-            found = inside._later[expr] = self.rule(_name(expr), lambda: inside._value(expr))
+            if _is_plain(expr):
+                return inside._value(expr)
+            found = inside._later[expr] = inside._value_rule(expr)
         return found
 
     def _value(self, expr: Expr) -> Term:
@@ -181,11 +129,19 @@ class Lowering:
         if found is None:
             values = self.meaning.shapes(expr)
             if values.arrays or values.objects:
-                found = self.rule(_name(expr), lambda: self._alternatives(expr, values))
+                found = self._later.get(expr) or self._value_rule(expr)
             else:
                 found = self._scalar_part(expr, values)
             self._values[expr] = found
         return found
+
+    def _value_rule(self, expr: Expr) -> Rule:
+        """A rule for the values of an expression."""
+
+        def body() -> Term:
+            return self._alternatives(expr, self.meaning.shapes(expr))
+
+        return self.rule(_name(expr), body)
 
     def rule(self, name: str, make: Callable[[], Term]) -> Rule:
         """A rule whose body is made by one thread at a time, whatever store needs it."""
@@ -225,17 +181,33 @@ class Lowering:
         """Every spelling of the strings, numbers, booleans and null of an expression."""
         found = self._scalars.get(expr)
         if found is None:
+            made = self._staples
             parts = []
-            if values.strings:
+            large = []
+            if values.strings == EVERYTHING.strings:
+                parts.append(made.string)
+            elif values.strings:
                 strings = alt([shape_term(s, self.alphabet) for s in values.strings])
-                parts.append(cat(QUOTE, strings, QUOTE))
-            if values.numbers:
-                parts.append(number_term(values.numbers, self.style, comparable=self._comparable))
-            words = [w for w, b in ((b"true", True), (b"false", False)) if b in values.booleans]
-            words += [b"null"] if values.null else []
-            found = shared(_name(expr), alt([*parts, *[literal(w) for w in words]]))
-            self._scalars[expr] = found
+                large.append(cat(QUOTE, strings, QUOTE))
+            if len(values.numbers) == 1 and values.numbers[0] in made.numbers:
+                parts.append(made.numbers[values.numbers[0]])
+            elif values.numbers:
+                large.append(number_term(values.numbers, self.style, comparable=self._comparable))
+            parts += [made.booleans[b] for b in (True, False) if b in values.booleans]
+            parts += [NULL] if values.null else []
+            if large:
+                parts.append(shared(_name(expr), alt(large)))
+            found = self._scalars[expr] = alt(parts)
         return found
+
+
+def _is_plain(expr: Expr) -> bool:
+    """Whether it is plain that an expression's term is made of what all schemas share."""
+    node = expr.node
+    if expr.op != "node" or not isinstance(node, Node) or node.names != ["type"]:
+        return False
+    types = node.schema["type"]
+    return types in SCALARS if isinstance(types, str) else SCALARS.issuperset(types)
 
 
 def _name(expr: Expr) -> str:

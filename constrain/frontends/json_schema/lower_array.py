@@ -16,12 +16,12 @@ from constrain.algebra.terms import (
     cat,
     complement,
     intersect,
-    literal,
     repeat,
 )
 from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.exclusion import Exclusion
 from constrain.frontends.json_schema.items import Move, Position
+from constrain.frontends.json_schema.layout import OPEN_ARRAY
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.refusals import refuse_array
 from constrain.frontends.json_schema.values import Frozen
@@ -35,8 +35,8 @@ _MOST_RECENT = 1024
 def array_term(shape: ArrayShape, lowering: Lowering) -> Term:
     """Every spelling of every array of a shape that has one."""
     if shape.counters or shape.distinct is not None:
-        return cat(literal(b"["), _Watched(shape, lowering).start())
-    return cat(literal(b"["), _plain(shape, lowering))
+        return cat(OPEN_ARRAY, _Watched(shape, lowering).start())
+    return cat(OPEN_ARRAY, _plain(shape, lowering))
 
 
 def _plain(shape: ArrayShape, lowering: Lowering) -> Term:
@@ -52,7 +52,7 @@ def _plain(shape: ArrayShape, lowering: Lowering) -> Term:
     if (hi is None or hi > len(prefix)) and not has_value(shape.rest):
         hi = len(prefix)
     n, lo = len(prefix), shape.lo
-    close = cat(layout.before_close, literal(b"]"))
+    close = layout.end_array
     tail = close
     first: Term = EMPTY
     if hi is None or hi > n:
@@ -69,7 +69,7 @@ def _plain(shape: ArrayShape, lowering: Lowering) -> Term:
             tail = alt((close, tail))
     if n > 0:
         first = cat(layout.after_open, value(prefix[0]), tail)
-    empty = cat(layout.inside_empty, literal(b"]")) if lo == 0 else EMPTY
+    empty = layout.no_items if lo == 0 else EMPTY
     return alt((empty, first))
 
 
@@ -93,7 +93,7 @@ class _Watched:
         layout, at = self._lowering.layout, self._items.start()
         first = cat(layout.after_open, self._next(at))
         if self._items.complete(at):
-            return alt((cat(layout.inside_empty, literal(b"]")), first))
+            return alt((layout.no_items, first))
         return first
 
     def _after(self, at: Position) -> Term:
@@ -112,7 +112,7 @@ class _Watched:
     def _close(self, at: Position) -> Term:
         if not self._items.complete(at):
             return EMPTY
-        return cat(self._lowering.layout.before_close, literal(b"]"))
+        return self._lowering.layout.end_array
 
     def _next(self, at: Position) -> Term:
         """The next item, and what follows it."""

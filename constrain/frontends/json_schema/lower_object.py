@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, complement, intersect, literal
+from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, complement, intersect
 from constrain.frontends.json_schema.expr import Expr, implies
+from constrain.frontends.json_schema.layout import OPEN_OBJECT
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
@@ -38,7 +39,7 @@ _CHUNK = 64
 
 def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
     """Every spelling of every object of a shape that has one."""
-    return cat(literal(b"{"), ObjectLowering(shape, lowering).start())
+    return cat(OPEN_OBJECT, ObjectLowering(shape, lowering).start())
 
 
 class MemberState(NamedTuple):
@@ -108,8 +109,7 @@ class ObjectLowering:
         layout = self._lowering.layout
         parts = []
         if self._complete(state):
-            space = layout.inside_empty if state.first else layout.before_close
-            parts.append(cat(space, literal(b"}")))
+            parts.append(layout.no_members if state.first else layout.end_object)
         lead = layout.after_open if state.first else layout.separator
         parts.append(cat(lead, self._offered(state)))
         return alt(parts)
@@ -281,8 +281,8 @@ class ObjectLowering:
         found = self._named_members.get((key, value))
         if found is None:
             lowering = self._lowering
-            spelled = lowering.alphabet.spell_text(key)
-            found = cat(QUOTE, spelled, QUOTE, lowering.layout.colon, lowering.later(value))
+            spelled = lowering.alphabet.spell_quoted(key)
+            found = cat(spelled, lowering.layout.colon, lowering.later(value))
             self._named_members[key, value] = found
         return found
 

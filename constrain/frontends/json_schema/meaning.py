@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from constrain.errors import GrammarError
 from constrain.frontends.json_schema.assertions import Assertions
@@ -37,6 +38,15 @@ from constrain.frontends.json_schema.values import Frozen, Values
 from constrain.limits import Limits
 
 __all__ = ["Meaning"]
+
+
+_APPLYING: Final = frozenset(
+    (
+        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not"),
+        *("if", "then", "else", "dependentSchemas", "dependencies", "propertyNames"),
+    )
+)
+"""Keywords that apply subschemas to the same value, or to its keys."""
 
 
 class Meaning:
@@ -212,6 +222,8 @@ class Meaning:
 
     def _in_place(self, node: Node) -> list[Expr]:
         """The subschemas of a node that apply to the same value, or to its keys."""
+        if _APPLYING.isdisjoint(node.names):
+            return []
         found = [self._branch(target) for target in node.references()]
         for name in ("allOf", "anyOf", "oneOf"):
             found += [self._below(node, s) for s in node.get(name) or ()]
@@ -275,6 +287,8 @@ class Meaning:
 
     def _apply(self, node: Node, own: list[ShapeSet]) -> ShapeSet:
         """The "and" of some sets and all keywords that apply subschemas to the same value."""
+        if _APPLYING.isdisjoint(node.names):
+            return self._sets.all_of(own)
         parts = [*own, *[self._made[self._branch(target)] for target in node.references()]]
         parts += [self._made[self._below(node, s)] for s in node.get("allOf") or ()]
         if (branches := node.get("anyOf")) is not None:
@@ -297,8 +311,9 @@ class Meaning:
             RegexSyntaxError: One does not parse.
             UnsupportedFeatureError: One has what no regular language has.
         """
-        for node in self._source.nodes:
-            self._assertions.check(node)
+        if not self._source.keywords.isdisjoint(("pattern", "patternProperties")):
+            for node in self._source.nodes:
+                self._assertions.check(node)
 
     def _dependencies(self, node: Node) -> list[ShapeSet]:
         """Subschemas that apply to objects with a certain key."""

@@ -122,6 +122,8 @@ class Source:
 
     Attributes:
         nodes: Everything that was visited, in that order; the root first, if it is an object.
+        keywords: The names of all keywords that say something in some node; perhaps some more, of
+            nodes that were rewritten.
         combines: Some node has a keyword of `NEGATING`, or what is evaluated may depend on
             branches: what sets multiply to is looked at before any text is.
 
@@ -144,8 +146,8 @@ class Source:
         self._by_id: dict[Hashable, Node] = {}
         self._inner_ids: bool | None = None
         self._scoped = False
-        self._names: set[str] = set()
         self.nodes: list[Node] = []
+        self.keywords: set[str] = set()
         self.combines = False
         if isinstance(root, dict):
             self._root_dialect = self._dialect_of_root(root, dialect)
@@ -153,7 +155,7 @@ class Source:
                 self._scoped = True
                 self._load()
             _refuse_circles(self.nodes)
-            if "anyOf" in self._names and not self._names.isdisjoint(_UNEVALUATED):
+            if "anyOf" in self.keywords and not self.keywords.isdisjoint(_UNEVALUATED):
                 self.combines = True
 
     def node(self, schema: dict[str, JSON], above: Node | None = None) -> Node:
@@ -182,6 +184,7 @@ class Source:
         node = Node(schema, pointer, above.dialect, above, self._scope_below(above, schema))
         node.names = list(schema)
         node.leaf = not any(node.dialect.keywords[name].children for name in schema)
+        self.keywords.update(schema)
         self._add(node)
         return schema
 
@@ -189,7 +192,7 @@ class Source:
         """Visit everything; False if that met a reference for which scopes must be followed."""
         self._by_id.clear()
         self.nodes.clear()
-        self._names.clear()
+        self.keywords.clear()
         self.combines = False
         root = Node(self._root, "#", self._root_dialect, None)
         if self._scoped:
@@ -223,7 +226,7 @@ class Source:
             value = schema[name]
             if keyword.use == "enforced":
                 node.names.append(name)
-                self._names.add(name)
+                self.keywords.add(name)
                 self.combines = self.combines or (name in NEGATING and _negates(name, value))
                 node.leaf = node.leaf and not keyword.children
             if not keyword.valid(value):

@@ -85,13 +85,14 @@ class Shapes:
         members = [each for each in sets if each is not EVERYTHING]
         if len(members) <= 1:
             return members[0] if members else EVERYTHING
+        whole = EVERYTHING
         return ShapeSet(
-            all(m.null for m in members),
+            all([m.null for m in members]),
             frozenset.intersection(*[m.booleans for m in members]),
-            self._all_numbers([m.numbers for m in members]),
-            self._all_strings([m.strings for m in members]),
-            self._all_arrays([m.arrays for m in members]),
-            self._all_objects([m.objects for m in members]),
+            _meet([m.numbers for m in members], whole.numbers, self._all_numbers),
+            _meet([m.strings for m in members], whole.strings, self._all_strings),
+            _meet([m.arrays for m in members], whole.arrays, self._all_arrays),
+            _meet([m.objects for m in members], whole.objects, self._all_objects),
         )
 
     def any_of(self, sets: Iterable[ShapeSet]) -> ShapeSet:
@@ -287,6 +288,18 @@ class Shapes:
     def _charge(self, comparisons: int) -> None:
         self._charged += comparisons * _CHARGE
         self._limits.check("max_source_nodes", self._charged, "the combinations of a schema")
+
+
+def _meet(
+    unions: list[tuple[_Shape, ...]],
+    whole: tuple[_Shape, ...],
+    all_of: Callable[[list[tuple[_Shape, ...]]], tuple[_Shape, ...]],
+) -> tuple[_Shape, ...]:
+    """The "and" of some unions of one kind; at once where at most one of them says anything."""
+    left = [union for union in unions if union != whole]
+    if len(left) <= 1:
+        return left[0] if left else whole
+    return all_of(left) if all(left) else ()
 
 
 def _alone(

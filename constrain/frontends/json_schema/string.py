@@ -31,7 +31,7 @@ from constrain.algebra.terms import (
     members_of,
     repeat,
 )
-from constrain.algebra.tries import all_but, trie
+from constrain.algebra.tries import trie
 from constrain.algebra.utf8 import UTF8, Alphabet
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.text import JSONAlphabet
@@ -102,6 +102,9 @@ class Language:
 
 _LARGE: Final = 30
 """Parts from which on a term is worth a rule of its own."""
+
+_MANY: Final = 1000
+"""Strings from which on a prefix tree made here is cheaper than the one that a store makes."""
 
 _NO_LANGUAGES: Final[frozenset[Language]] = frozenset()
 _NO_STRINGS: Final[frozenset[str]] = frozenset()
@@ -371,9 +374,7 @@ def _around(shape: StringShape) -> StringShape:
 def shape_term(shape: StringShape, alphabet: Alphabet) -> Term:
     """Every spelling of every string of a shape, without quotes; maybe none."""
     if shape.only is not None:
-        return trie([(_points(s), EPS) for s in shape.only], _speller(alphabet))
-    if not shape.yes and not shape.no and shape.lo == 0 and shape.hi is None and shape.out:
-        return all_but(shape.out, alphabet)
+        return _listed(shape.only, alphabet)
     parts = [x.term(alphabet) for x in sorted(shape.yes, key=lambda x: x.name)]
     if shape.lo > 0 or shape.hi is not None:
         parts.append(repeat(alphabet.spell(CodepointSet.ANY), shape.lo, shape.hi))
@@ -381,12 +382,17 @@ def shape_term(shape: StringShape, alphabet: Alphabet) -> Term:
         parts.append(alphabet.text)
     parts += [complement(x.term(alphabet)) for x in sorted(shape.no, key=lambda x: x.name)]
     if shape.out:
-        parts.append(complement(shape_term(StringShape(only=shape.out), alphabet)))
+        parts.append(complement(_listed(shape.out, alphabet)))
     return intersect(parts)
 
 
-def _points(text: str) -> list[int]:
-    return [ord(c) for c in text]
+def _listed(strings: frozenset[str], alphabet: Alphabet) -> Term:
+    """Every spelling of some strings."""
+    if len(strings) > _MANY:
+        return trie([([ord(c) for c in s], EPS) for s in strings], _speller(alphabet))
+    if isinstance(alphabet, JSONAlphabet):
+        return alt([alphabet.spell_text(s) for s in sorted(strings)])
+    return alt([literal(s.encode()) for s in sorted(strings)])
 
 
 def _speller(alphabet: Alphabet) -> Callable[[Sequence[int]], Term]:

@@ -16,13 +16,13 @@ exact over code points is exact over spellings.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import ByteClass, Term, alt, byte_class, cat, literal, star
-from constrain.algebra.utf8 import UTF8, Alphabet, others_of
+from constrain.algebra.utf8 import UTF8, Alphabet
 
 __all__ = ["QUOTE", "JSONAlphabet", "alphabet"]
 
@@ -57,9 +57,6 @@ class JSONAlphabet(Alphabet):
             self._raw = self._raw & _ASCII
         self.one_spelling = not self._any
         self._text = star(self.spell(CodepointSet.ANY))
-        plain = CodepointSet.of() if self._any else _ASCII - _MUST_ESCAPE
-        self._plain = sum([1 << point for point in range(128) if plain.contains(point)])
-        self._not_plain = self.spell(CodepointSet.ANY - plain)
 
     @property
     def text(self) -> Term:
@@ -69,10 +66,6 @@ class JSONAlphabet(Alphabet):
     def spell(self, points: CodepointSet) -> Term:
         """Every spelling of one code point out of `points`."""
         return _spell(points, self._raw, self._any)
-
-    def spell_others(self, points: Collection[int]) -> Term:
-        """Every spelling of one code point outside `points`."""
-        return others_of(points, self._plain, self._not_plain) or super().spell_others(points)
 
     def spell_run(self, run: Sequence[int]) -> Term:
         """Every spelling of one text, given as code points."""
@@ -85,6 +78,12 @@ class JSONAlphabet(Alphabet):
         if self.one_spelling and _PLAIN.fullmatch(text):
             return literal(text.encode())
         return self.spell_run([ord(c) for c in text])
+
+    def spell_quoted(self, text: str) -> Term:
+        """As `spell_text`, with quotes."""
+        if self.one_spelling and _PLAIN.fullmatch(text):
+            return literal(b'"%b"' % text.encode())
+        return cat(QUOTE, self.spell_text(text), QUOTE)
 
     def only_spelling(self, point: int) -> bytes:
         """The spelling of one code point in style "minimal"."""

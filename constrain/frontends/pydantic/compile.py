@@ -25,6 +25,7 @@ class PydanticGrammar:
 
     Attributes:
         term: The texts.
+        prelude: Terms that it shares with other schemas in its style.
         schema: The JSON Schema in between, whose pointers the report and errors have.
         adapter: Reads a text back.
         name: The type, for messages.
@@ -32,6 +33,7 @@ class PydanticGrammar:
 
     def __init__(self, made: SchemaGrammar, schema: Any, adapter: TypeAdapter[Any]) -> None:  # noqa: ANN401 - JSON
         self.term: Term = made.term
+        self.prelude = made.prelude
         self.schema = schema
         self.adapter = adapter
         self.name = name_of(adapter)

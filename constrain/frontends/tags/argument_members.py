@@ -23,7 +23,7 @@ from constrain.algebra.terms import (
 from constrain.algebra.utf8 import UTF8
 from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.json_schema.expr import Expr
-from constrain.frontends.json_schema.lower import Layout
+from constrain.frontends.json_schema.layout import Layout
 
 # The states between two members are the same however members are spelled; only the spelling of this
 # class is replaced here.

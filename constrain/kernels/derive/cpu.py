@@ -55,8 +55,8 @@ from constrain.kernels.derive.nodes import (
 from constrain.kernels.derive.rows import rehash_partitions
 from constrain.kernels.derive.step import BLUR, FIRST_TOKEN, step
 
-# Instructions of a program. Each is followed by its operands; i, j, ... are numbers of earlier
-# results.
+# Instructions of a program. Each is followed by its operands. Of these i, j, ... are terms: numbers
+# of earlier results, or ~node for a node that exists.
 OP_EMPTY = 0
 OP_EPS = 1
 OP_CLASS = 2
@@ -64,21 +64,19 @@ OP_CLASS = 2
 OP_LITERAL = 3
 """n, then n bytes"""
 OP_CAT = 4
-"""i, j"""
+"""n, then n terms"""
 OP_ALT = 5
-"""n, then n results"""
+"""n, then n terms"""
 OP_REPEAT = 6
 """i, lo, hi"""
 OP_AND = 7
-"""n, then n results"""
+"""n, then n terms"""
 OP_NOT = 8
 """i"""
 OP_RULE = 9
 """rule, nullable"""
 OP_REHASH = 10
 """Alone, after a hashed section grew."""
-OP_NODE = 11
-"""node: one that exists"""
 OP_CAPTURE = 12
 """capture, i: body, j: before what follows, k: instead"""
 OP_BLUR = 13
@@ -100,6 +98,12 @@ def _start(A):
     A[NUM_NODES] = ALL_ID
     make_not(A, np.int64(EMPTY_ID))
     intern_node(A, UNKNOWN, 0, 0, 0, NONEMPTY | RULEFUL | BLURRED | OPEN)
+
+
+@inner
+def _term(results, operand):
+    """The node that an operand of an instruction stands for."""
+    return np.int64(results[operand]) if operand >= 0 else np.int64(-1) - operand
 
 
 @entry
@@ -129,34 +133,33 @@ def build(arena, program, results):
                 node = make_cat(A, make_byte(A, np.int64(program[at + 2 + i]), 0), node, 0)
             at += 1 + count
         elif op == OP_CAT:
-            h = np.int64(results[program[at + 1]])
-            node = make_cat(A, h, np.int64(results[program[at + 2]]), 0)
-            at += 2
+            count = np.int64(program[at + 1])
+            node = np.int64(EPS_ID)
+            for i in range(count - 1, -1, -1):
+                node = make_cat(A, _term(results, program[at + 2 + i]), node, 0)
+            at += 1 + count
         elif op == OP_ALT or op == OP_AND:
             count = np.int64(program[at + 1])
             if not lacks_work(A, count):
                 for i in range(count):
-                    A[A[WORK] + i] = results[program[at + 2 + i]]
+                    A[A[WORK] + i] = _term(results, program[at + 2 + i])
                 if op == OP_ALT:
                     node = make_alt(A, 0, count, count)
                 else:
                     node = make_and(A, 0, count, count)
             at += 1 + count
         elif op == OP_REPEAT:
-            x = np.int64(results[program[at + 1]])
+            x = _term(results, program[at + 1])
             node = make_repeat(A, x, np.int64(program[at + 2]), np.int64(program[at + 3]))
             at += 3
         elif op == OP_NOT:
-            node = make_not(A, np.int64(results[program[at + 1]]))
-            at += 1
-        elif op == OP_NODE:
-            node = np.int64(program[at + 1])
+            node = make_not(A, _term(results, program[at + 1]))
             at += 1
         elif op == OP_CAPTURE:
             slot = A[CAPTURES] + 2 * np.int64(program[at + 1])
-            A[slot] = results[program[at + 3]]
-            A[slot + 1] = results[program[at + 4]]
-            body = np.int64(results[program[at + 2]])
+            A[slot] = _term(results, program[at + 3])
+            A[slot + 1] = _term(results, program[at + 4])
+            body = _term(results, program[at + 2])
             node = make_capture(A, np.int64(EPS_ID), body, np.int64(program[at + 1]))
             at += 4
         elif op == OP_BLUR:

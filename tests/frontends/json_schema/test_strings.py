@@ -11,8 +11,10 @@ import pytest
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.store import DEAD, TermStore
-from constrain.algebra.terms import EPS, Term
-from constrain.algebra.tries import all_but, trie
+from constrain.algebra.terms import EPS, Term, complement, intersect
+from constrain.algebra.tries import trie
+from constrain.algebra.utf8 import UTF8
+from constrain.frontends.json_schema import string
 from constrain.frontends.json_schema.formats import FORMATS, format_language
 from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.string import StringSets, StringShape, shape_term
@@ -69,14 +71,28 @@ def test_tries() -> None:
 def test_all_but_some_strings() -> None:
     out = ["", "a", "abc", "b/", "日本"]
     for letters in (alphabet("minimal", False), alphabet("any", False)):
-        term = all_but(out, letters)
+        term = shape_term(StringShape(out=frozenset(out)), letters)
         tried = ["".join(w) for n in range(4) for w in itertools.product("abc/日本", repeat=n)]
         assert accepts(term, *[t.encode() for t in tried]) == [t not in out for t in tried]
-    assert accepts(all_but(out, alphabet("any", False)), rb"\u0061", rb"\u0061\u0061", rb"b\/") == [
-        False,
-        True,
-        False,
-    ]
+    term = shape_term(StringShape(out=frozenset(out)), alphabet("any", False))
+    assert accepts(term, rb"\u0061", rb"\u0061\u0061", rb"b\/") == [False, True, False]
+
+
+def test_listed_strings_are_the_prefix_tree_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(6)
+    alphabets = [UTF8, *[alphabet(e, a) for e in ("minimal", "any") for a in (False, True)]]
+    for _ in range(60):
+        length = rng.randint(0, 6)
+        words = [rng.choices('ab"\\\n/é😀', k=rng.randint(0, length)) for _ in range(5)]
+        listed = StringShape(only=frozenset(map("".join, words)))
+        letters = rng.choice(alphabets)
+        short = shape_term(listed, letters)
+        with monkeypatch.context() as patch:
+            patch.setattr(string, "_MANY", 0)
+            tree = shape_term(listed, letters)
+        store = TermStore()
+        for a, b in ((short, tree), (tree, short)):
+            assert store.is_empty(store.intern(intersect((a, complement(b))))), listed
 
 
 def test_algebra_by_enumeration() -> None:
