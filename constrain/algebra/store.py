@@ -55,6 +55,7 @@ _FIRST_CAPACITY: Final = {
     "captures": 16,
     "token_sets": 8,
     "token_ids": 32,
+    "products": lay.PRODUCT_SLOTS,
     "work": 8192,
     "frames": 512,
 }
@@ -88,6 +89,8 @@ _SECTIONS: Final = (
     (lay.CAPTURES, "captures", 2),
     (lay.TOKEN_SETS, "token_sets", 3),
     (lay.TOKEN_IDS, "token_ids", 1),
+    (lay.FIRST_BYTES, "partitions", 256),
+    (lay.PRODUCTS, "products", 3),
 )
 _COUNTS: Final = (
     ("nodes", lay.NUM_NODES),
@@ -502,29 +505,38 @@ class TermStore:
         self._run(step)
 
     def _run(self, step: Callable[[], None]) -> None:
-        while True:
+        step()
+        while self.serve():
             step()
-            status = int(self.arena[lay.STATUS])
-            if status == lay.OK:
-                return
-            arg = int(self.arena[lay.STATUS_ARG])
-            self.arena[lay.STATUS] = lay.OK
-            if status == lay.NEED_BODY:
-                self._make_body(arg)
-            elif status == lay.LEFT_RECURSION:
-                raise UnsupportedFeatureError(
-                    "a rule reaches itself before any byte is consumed (left recursion)"
-                )
-            elif status == lay.TOO_MANY_STATES:
-                allowed = self._limits.max_emptiness_states
-                raise LimitExceededError(
-                    "max_emptiness_states",
-                    given=allowed + 1,
-                    allowed=allowed,
-                    where="deciding whether an intersection or complement matches anything",
-                )
-            else:
-                self._grow(_NEEDS[status], arg)
+
+    def serve(self) -> bool:
+        """Do what the last kernel asks for; whether it asked, so that it is to be called again.
+
+        Raises:
+            LimitExceededError: It asked for more than the limits allow.
+        """
+        status = int(self.arena[lay.STATUS])
+        if status == lay.OK:
+            return False
+        arg = int(self.arena[lay.STATUS_ARG])
+        self.arena[lay.STATUS] = lay.OK
+        if status == lay.NEED_BODY:
+            self._make_body(arg)
+        elif status == lay.LEFT_RECURSION:
+            raise UnsupportedFeatureError(
+                "a rule reaches itself before any byte is consumed (left recursion)"
+            )
+        elif status == lay.TOO_MANY_STATES:
+            allowed = self._limits.max_emptiness_states
+            raise LimitExceededError(
+                "max_emptiness_states",
+                given=allowed + 1,
+                allowed=allowed,
+                where="deciding whether an intersection or complement matches anything",
+            )
+        else:
+            self._grow(_NEEDS[status], arg)
+        return True
 
     def _make_body(self, node: int) -> None:
         """Make the body of a RULE, or what follows a captured text."""

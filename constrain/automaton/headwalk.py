@@ -11,6 +11,7 @@ from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, Walked, head_rows_of
 from constrain.kernels.derive import layout as lay
+from constrain.kernels.walk import LONG_WALK
 from constrain.vocab import Vocabulary
 
 __all__ = ["HeadWalk"]
@@ -20,12 +21,10 @@ Int32Array = npt.NDArray[np.int32]
 COUNTER = lay.INFINITE - 1
 """The counter that heads are walked with: no grammar has one as large (`store.MAX_COUNT`)."""
 
-LONG_WALK = 16_384
-"""Nodes of the vocabulary: a walk past so many, some 0.1 ms, is worth not making again."""
-COUNTED_WORTH = 16_384
-"""Measure a head with a counter once walks through it have looked at so many nodes: other bounds
-and other grammars will ask for it."""
-PLAIN_WORTH = 1 << 20
+TEXT_WORTH = LONG_WALK
+"""Measure a head that is any text up to a bound once walks through it have looked at so many nodes:
+other bounds and other grammars will ask for it."""
+WORTH = 1 << 19
 """The same for other heads: about what measuring costs, so that it doubles the cost at most."""
 MAX_BODY_STATES = 64
 """States of x in x{lo,hi} looked at; a JSON character has about ten."""
@@ -39,6 +38,7 @@ class HeadWalk:
         structure: Of the same store.
         vocab: The vocabulary.
         walk: Called as walk(state): the live state of each node of the trie, int32 [N], 0 = dead.
+        is_text: Whether any plain text may follow a state.
     """
 
     def __init__(
@@ -47,11 +47,13 @@ class HeadWalk:
         structure: Structure,
         vocab: Vocabulary,
         walk: Callable[[StateId], Int32Array],
+        is_text: Callable[[StateId], bool],
     ) -> None:
         self._store = store
         self._structure = structure
         self._vocab = vocab
         self._walk = walk
+        self._is_text = is_text
         self._longest = vocab.trie.max_depth
         self._heads = head_rows_of(vocab)
 
@@ -65,20 +67,26 @@ class HeadWalk:
         if counter is not None:
             body, lo, hi = counter
             key = self._counted_key(body, parts[1:])
-            head = self._known(key, COUNTED_WORTH, lambda: self._measure_counted(body, parts[1:]))
+            head = self._known(
+                key,
+                lambda: self._worth(body, parts[1:]),
+                lambda: self._measure_counted(body, parts[1:]),
+            )
             if isinstance(head, Head):
                 return head.row(lo, hi)
             if head is None or head.measurable:
                 return None
-        head = self._known(self._plain_key(parts), PLAIN_WORTH, lambda: self._measure_plain(parts))
+        head = self._known(
+            self._plain_key(parts), lambda: WORTH, lambda: self._measure_plain(parts)
+        )
         return head.row(0, 0) if isinstance(head, Head) else None
 
     def _known(
-        self, key: bytes, worth: int, measure: Callable[[], Head | None]
+        self, key: bytes, worth: Callable[[], int], measure: Callable[[], Head | None]
     ) -> Head | Walked | None:
         """What is known of a head, after measuring it if the walks through it have cost enough."""
         head = self._heads.get(key)
-        if isinstance(head, Walked) and head.measurable and head.num_nodes >= worth:
+        if isinstance(head, Walked) and head.measurable and head.num_nodes >= worth():
             measured = measure()
             shared = measured is not None and measured.is_shared
             head = measured if shared else Walked(head.num_nodes, measurable=False)
@@ -99,10 +107,16 @@ class HeadWalk:
                 self._heads.put(key, Walked(so_far + num_visited))
                 return
 
+    def _worth(self, body: StateId, rest: list[StateId]) -> int:
+        """How many nodes walks must have looked at before a head with a counter is measured."""
+        unbounded = self._store.repeat(body, 0, lay.INFINITE)
+        is_text = self._is_text(self._store.concatenate([unbounded, *rest]))
+        return TEXT_WORTH if is_text else WORTH
+
     def _measure_plain(self, parts: list[StateId]) -> Head:
         states = self._walk(self._store.concatenate(parts))
         counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int32)
-        return Head(self._vocab, counts, self._exits(states))
+        return Head(self._vocab, self._heads.places, counts, self._exits(states))
 
     def _measure_counted(self, body: StateId, rest: list[StateId]) -> Head | None:
         if not self._tells_its_count(body, rest):
@@ -115,7 +129,7 @@ class HeadWalk:
             if count is None:
                 return None
             counts[state] = count
-        return Head(self._vocab, counts[states], self._exits(states))
+        return Head(self._vocab, self._heads.places, counts[states], self._exits(states))
 
     def _tells_its_count(self, body: StateId, rest: list[StateId]) -> bool:
         """Whether each byte of x{lo,hi}·rest is known to go on x, begin another, or begin the rest.

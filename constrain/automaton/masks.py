@@ -4,9 +4,10 @@ States are canonical (equal terms have one id), so a second visit to a state is 
 states allow the same tokens; their rows are one array. Rows are bounded by bytes: past the bound
 the oldest go, and are made again if their state comes back.
 
-A new row is one walk of the vocabulary. Most states let through a few bytes, and their walk is
-short: it lists its tokens, with the state after each. A walk that turns out long is given up; where
-the state begins with a head that other states and other grammars share, its row is a copy of the
+A new row is one walk of the vocabulary (`kernels/walk`). Most states let through a few bytes, and
+their walk is short: it lists its tokens, with the state after each. A state inside a string lets
+nearly all through, and its walk shares what is the same for all such states. Where a walk gives up,
+the state begins with a head that other states and other grammars share: its row is a copy of the
 head's row and a walk of its remainders (`heads`). All give the same row; `walk` is the plain one,
 and tests compare them.
 
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -29,25 +29,38 @@ from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
-from constrain.automaton.settle import UnsureTokens, tokens_below
-from constrain.automaton.slices import PLAIN_TEXT, slice_of
+from constrain.automaton.settle import UnsureTokens
+from constrain.automaton.slices import PLAIN_TEXT, Forest, forest_of
 from constrain.automaton.steps import Steps
 from constrain.kernels.derive import layout as lay
-from constrain.kernels.walk import COVERED, FRAME, GAVE_UP, walk
+from constrain.kernels.walk import (
+    BASED_DRAFT,
+    BASED_ROW,
+    BOUNDED,
+    CAPTURES,
+    DONE,
+    DRAFT,
+    FRAME,
+    LOOK,
+    NEEDS_BASE,
+    PART,
+    PLAIN,
+    ROW,
+    SAME,
+    SUM,
+    walk,
+)
 from constrain.vocab import Trie, Vocabulary
 
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_Content = bytes | tuple[bytes, bool]
+_Summary = tuple[int, int, int]
 _NONE = np.zeros(0, np.int32)
 _MAX_DRAFTS = 256
 
-SHORT_WALK = 4096
-"""Children that a short walk looks at before it is given up, 5-10 us. The walks of states are short
-or long: of 9,700 states of 120 real schemas hardly one took between 2,000 and 50,000 looks."""
 SHORT_LIST = 1024
-"""Tokens that a short walk lists."""
+"""Tokens that a walk lists."""
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
 KNOWN_STEPS = 64
@@ -75,17 +88,19 @@ class MaskRow:
         words: int32 [ceil(vocab_size / 32)], 1 = allowed, read-only.
         restricts: Some id below vocab_size is not allowed.
         empty: No id is allowed.
+        summary: How many ids are allowed, and a hash of the row.
+        longest: Bytes of the longest token that is allowed, once that was asked for.
     """
 
-    __slots__ = ("empty", "restricts", "words")
+    __slots__ = ("empty", "longest", "restricts", "summary", "words")
 
-    def __init__(self, words: Int32Array, vocab_size: int) -> None:
+    def __init__(self, words: Int32Array, summary: _Summary, vocab_size: int) -> None:
         words.flags.writeable = False
         self.words = words
-        content = words.tobytes()
-        none, every = _extremes(vocab_size)
-        self.empty = content == none
-        self.restricts = content != every
+        self.summary = summary
+        self.longest: int | None = None
+        self.empty = summary[0] == 0
+        self.restricts = summary[0] != vocab_size
 
     def token_ids(self) -> list[int]:
         """The ids that are allowed, ascending."""
@@ -112,20 +127,24 @@ class MaskRows:
         self._structure = Structure(store)
         self._vocab = vocab
         self._trie = vocab.trie
-        self._slice = slice_of(vocab)
+        self._forest = forest_of(vocab)
         self._slice_start = store.intern(PLAIN_TEXT)
-        self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes)
+        self._heads = HeadWalk(
+            store, self._structure, vocab, self._states_of_nodes, self._is_text
+        )
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
-        self._stack = np.zeros(FRAME * (self._trie.max_depth + 2), np.int32)
+        self._stack = np.zeros(FRAME * (self._forest.max_depth + 2), np.int32)
         self._listed = np.zeros(2 * SHORT_LIST, np.int32)
         self.steps = Steps()
         self.named = NamedTokens(store, vocab)
-        self._unsure = np.zeros(self._trie.num_nodes, np.int32)
+        self._unsure = np.zeros(len(self._forest.children) + 2, np.int32)
         self._drafts: dict[StateId, _Draft] = {}
         self._by_state: dict[StateId, MaskRow] = {}
-        self._by_content: dict[_Content, MaskRow] = {}
-        self._states_of: dict[_Content, list[StateId]] = {}
+        self._by_summary: dict[_Summary, MaskRow] = {}
+        self._states_of: dict[_Summary, list[StateId]] = {}
+        self._lengths = np.zeros(vocab.vocab_size, np.int32)
+        self._lengths[: vocab.num_tokens] = np.diff(vocab.flat_offsets)[: vocab.vocab_size]
         self._eos_bits = _bits(vocab.eos_token_ids, self._num_words)
 
     def get(self, state: StateId) -> MaskRow | None:
@@ -138,47 +157,100 @@ class MaskRows:
         Raises:
             LimitExceededError: The grammar grew past its limits.
         """
-        row = self._by_state.get(state) or self._make_short(state)
-        if row is None:
-            draft = self._draft(self._store.blur(state), state)
-            words = self._settled(state, draft)
-            row = self._remember(state, words, words.tobytes())
-        return row
+        row = self._by_state.get(state)
+        if row is None and not (self._store.names_tokens or self._store.is_bytewise(state)):
+            row = self._make_whole(state)
+        return row or self._make_of_parts(state)
 
     def walk(self, state: StateId) -> Int32Array:
         """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
         draft = self._new_draft()
-        self._walk(state, self._trie, draft)
+        self._walk(state, self._forest, draft)
         return self._settled(state, draft)
 
     # Making a row
 
-    def _make_short(self, state: StateId) -> MaskRow | None:
-        """The row of a state by a short walk; None if its walk is not short."""
-        store = self._store
+    def _make_whole(self, state: StateId) -> MaskRow | None:
+        """The row of a state by one walk, which shares what it can; None if it captures texts."""
         draft = self._new_draft()
-        if store.names_tokens or self._walk(state, self._trie, draft, short=True) == GAVE_UP:
+        at = self._walk(state, self._forest, draft, ROW)
+        if at == NEEDS_BASE:
+            # That state has no base in its turn: most of its bytes lead back to it.
+            base = self._asked_for()
+            draft.words = self.make(base).words.copy()
+            self._store.arena[lay.BASE] = base
+            at = self._walk(state, self._forest, draft, BASED_ROW)
+        elif at in (SAME, BOUNDED):
+            row = self._make_same(state, bounded=at == BOUNDED)
+            if row is not None:
+                return row
+        if at == CAPTURES:
             return None
-        pairs = self._listed[: 2 * int(store.arena[lay.NUM_LISTED])]
-        tokens = pairs[0::2].tobytes()
-        if len(pairs) <= 2 * KNOWN_STEPS:
+        if at != DONE:
+            draft = self._new_draft()
+            self._add(state, draft)
+            words = self._settled(state, draft)
+            self._walk(state, self._forest, _Draft(words), SUM)
+            return self._remember(state, words)
+        num_listed = int(self._store.arena[lay.NUM_LISTED])
+        if 0 <= num_listed <= KNOWN_STEPS:
+            pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
-        words = draft.words
-        ends = store.nullable(state)
-        if ends:
-            words |= self._eos_bits
-        return self._remember(state, words, (tokens, ends))
+        return self._remember(state, draft.words)
 
-    def _draft(self, blurred: StateId, state: StateId) -> _Draft:
-        """What walks tell of a state, remembered if other states share its blurred one."""
+    def _make_same(self, state: StateId, *, bounded: bool) -> MaskRow | None:
+        """The row of a state that is that of another; None if it is only nearly so."""
+        bound = int(self._store.arena[lay.BOUND])
+        base = self._asked_for()
+        row = self.make(base)
+        if bounded and (self._lets_text_through(base) or self._longest(row) > bound):
+            return None
+        return self._share(state, row)
+
+    def _asked_for(self) -> StateId:
+        return StateId(int(self._store.arena[lay.BASE]))
+
+    def _longest(self, row: MaskRow) -> int:
+        """Bytes of the longest token that a row allows."""
+        if row.longest is None:
+            bits = np.unpackbits(row.words.view(np.uint8), bitorder="little")
+            lengths = self._lengths[bits[: len(self._lengths)].view(np.bool_)]
+            row.longest = int(lengths.max(initial=0))
+        return row.longest
+
+    def _make_of_parts(self, state: StateId) -> MaskRow:
+        """The row of a state by what its walk tells, and steps for what it does not."""
+        blurred = self._store.blur(state)
+        draft = self._draft(blurred) if blurred != state else self._make_draft(state)
+        words = self._settled(state, draft)
+        self._walk(state, self._forest, _Draft(words), SUM)
+        return self._remember(state, words)
+
+    def _draft(self, blurred: StateId) -> _Draft:
+        """What walks tell of a blurred state, remembered: others share it."""
         draft = self._drafts.get(blurred)
         if draft is None:
+            draft = self._make_draft(blurred)
+            if len(self._drafts) >= _MAX_DRAFTS:
+                del self._drafts[next(iter(self._drafts))]
+            self._drafts[blurred] = draft
+        return draft
+
+    def _make_draft(self, state: StateId) -> _Draft:
+        """What walks tell of a state whose texts captured are not known."""
+        draft = self._new_draft()
+        at = self._walk(state, self._forest, draft, DRAFT)
+        if at == NEEDS_BASE:
+            base = self._asked_for()
+            known = self._draft(base)
+            draft = _Draft(known.words.copy(), list(known.untold))
+            self._store.arena[lay.BASE] = base
+            at = self._walk(state, self._forest, draft, BASED_DRAFT)
+        elif at == SAME:
+            return self._draft(self._asked_for())
+        if at != DONE:
             draft = self._new_draft()
-            self._add(blurred, draft)
-            if blurred != state:
-                if len(self._drafts) >= _MAX_DRAFTS:
-                    del self._drafts[next(iter(self._drafts))]
-                self._drafts[blurred] = draft
+            self._add(state, draft)
         return draft
 
     def _new_draft(self) -> _Draft:
@@ -251,104 +323,94 @@ class MaskRows:
                 self._walk_all(after, draft)
 
     def _walk_all(self, state: StateId, draft: _Draft) -> None:
-        """Set the bits of the tokens that may follow; the slice at once, if it is covered."""
-        if self._walk(state, self._trie, draft, slice_start=self._slice_start) == COVERED:
-            draft.words |= self._slice.words
-            self._walk(state, self._slice.others, draft)
+        """Set the bits of the tokens that may follow; plain text at once, if it is let through."""
+        self._walk(state, self._forest, draft, PART)
 
     def _states_of_nodes(self, state: StateId) -> Int32Array:
         """The live state of each node of the vocabulary's trie, 0 where it is dead."""
-        seen = np.zeros(self._trie.num_nodes, np.int32)
-        self._walk(state, self._trie, self._new_draft(), seen)
+        seen = np.zeros(self._vocab.trie.num_nodes, np.int32)
+        self._walk(state, self._forest, self._new_draft(), PLAIN, seen)
         return seen
+
+    def _is_text(self, state: StateId) -> bool:
+        """Whether any plain text may follow a state."""
+        self._walk(state, self._forest, self._new_draft(), LOOK)
+        return self._lets_text_through(state)
+
+    def _lets_text_through(self, state: StateId) -> bool:
+        """Whether any plain text may follow a state that has been looked at."""
+        return bool(int(self._store.arena[lay.NODE * state + lay.FLAGS]) & lay.COVERS)
 
     def _walk(
         self,
         state: StateId,
-        trie: Trie,
+        trie: Trie | Forest,
         draft: _Draft,
+        mode: int = PLAIN,
         seen: Int32Array = _NONE,
-        slice_start: int = 0,
-        *,
-        short: bool = False,
     ) -> int:
         """Set the bits of the tokens of a trie that may follow; what the kernel `walk` returns."""
-        if len(self._unsure) < trie.num_nodes:
-            self._unsure = np.zeros(trie.num_nodes, np.int32)
+        if len(self._unsure) < len(trie.children):
+            self._unsure = np.zeros(len(trie.children), np.int32)
         mask = draft.words.view(np.uint32)
         store = self._store
-        listed = self._listed if short else _NONE
         at = 0
-
-        def step() -> None:
-            nonlocal at
-            at = int(
-                walk(
-                    store.arena,
-                    state,
-                    trie.children,
-                    trie.starts,
-                    trie.tokens,
-                    mask,
-                    self._stack,
-                    at,
-                    seen,
-                    slice_start,
-                    self._unsure,
-                    listed,
-                    SHORT_WALK,
-                )
+        while True:
+            at = walk(
+                store.arena,
+                state,
+                trie.children,
+                trie.starts,
+                trie.tokens,
+                self._forest.plain,
+                mask,
+                self._stack,
+                at,
+                seen,
+                self._slice_start,
+                self._unsure,
+                self._listed,
+                mode,
             )
-
-        store.run(step)
+            if not store.serve():
+                break
         num_unsure = int(store.arena[lay.NUM_UNSURE])
         if num_unsure:
-            entries = self._unsure[:num_unsure].tolist()
-            draft.untold.append(tokens_below(trie, entries))
+            draft.untold.append(trie.tokens_below(self._unsure[:num_unsure].tolist()))
         return at
 
     # Remembering rows
 
-    def _remember(self, state: StateId, words: Int32Array, content: _Content) -> MaskRow:
-        """Keep the row of a state.
-
-        Args:
-            state: A state without a row.
-            words: What it allows.
-            content: What tells rows apart: the bytes of `words`, or of a list of their tokens with
-                whether the text may end. A row may be kept in both forms.
-        """
-        row = self._by_content.get(content)
+    def _remember(self, state: StateId, words: Int32Array) -> MaskRow:
+        """Keep the row that the last walk has summed up, as that of a state without one."""
+        summary: _Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
+        row = self._by_summary.get(summary)
+        if row is not None and row.words.tobytes() != words.tobytes():
+            row = None  # two rows of one hash: the older one is forgotten
+            self._forget(summary)
         if row is None:
-            while len(self._by_content) >= self._max_rows:
-                self._forget_oldest()
-            if isinstance(content, bytes):
-                words = np.frombuffer(content, np.int32)  # one copy in memory, not two
-            row = self._by_content[content] = MaskRow(words, self._vocab.vocab_size)
-            self._states_of[content] = []
-        self._states_of[content].append(state)
+            while len(self._by_summary) >= self._max_rows:
+                self._forget(next(iter(self._by_summary)))
+            row = MaskRow(words, summary, self._vocab.vocab_size)
+            self._by_summary[summary] = row
+            self._states_of[summary] = []
+        return self._share(state, row)
+
+    def _share(self, state: StateId, row: MaskRow) -> MaskRow:
+        """Keep the row of a state, which other states have too."""
+        self._states_of[row.summary].append(state)
         self._by_state[state] = row
         return row
 
-    def _forget_oldest(self) -> None:
-        content = next(iter(self._by_content))
-        del self._by_content[content]
-        for state in self._states_of.pop(content):
+    def _forget(self, summary: _Summary) -> None:
+        del self._by_summary[summary]
+        for state in self._states_of.pop(summary):
             del self._by_state[state]
 
     @property
     def nbytes(self) -> int:
         """Bytes of the rows kept."""
-        return 4 * self._num_words * len(self._by_content)
-
-
-@lru_cache(maxsize=64)
-def _extremes(vocab_size: int) -> tuple[bytes, bytes]:
-    """The bytes of a row that allows nothing, and of one that allows every id."""
-    words = np.full((vocab_size + 31) // 32, -1, np.int32)
-    if vocab_size % 32:
-        words[-1] = (1 << vocab_size % 32) - 1
-    return bytes(words.nbytes), words.tobytes()
+        return 4 * self._num_words * len(self._by_summary)
 
 
 def _bits(ids: Iterable[int], num_words: int) -> Int32Array:

@@ -13,21 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra.store import DEAD, StateId, TermStore
-from constrain.vocab import Trie, Vocabulary
+from constrain.vocab import Vocabulary
 
-__all__ = ["UnsureTokens", "tokens_below"]
+__all__ = ["UnsureTokens"]
 
 Int32Array = npt.NDArray[np.int32]
-
-
-def tokens_below(trie: Trie, entries: Iterable[int]) -> Int32Array:
-    """The tokens that `walk` left untold: its `unsure` entries, i for a subtree, ~i without i."""
-    found = []
-    for entry in entries:
-        node = entry if entry >= 0 else ~entry
-        first = trie.token_start[node if entry >= 0 else node + 1]
-        found.append(trie.tokens[first : trie.token_start[trie.end[node]]])
-    return np.concatenate(found) if found else np.zeros(0, np.int32)
 
 
 class UnsureTokens:
@@ -47,9 +37,9 @@ class UnsureTokens:
         self._ids = sorted(texts, key=texts.__getitem__)
         self._texts = [texts[token] for token in self._ids]
         self._shared = [
-            _common_prefix(a, b) for a, b in zip(self._texts, self._texts[1:], strict=False)
+            _common_prefix(a, b)
+            for a, b in zip(self._texts, [*self._texts[1:], b""], strict=False)
         ]
-        self._shared.append(0)
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -1,15 +1,25 @@
-"""The slice of a vocabulary: the tokens that may stand in any run of plain text.
+"""Plain text: the tokens that may stand in any run of it, and tries of all the others.
 
 Inside a string nearly every token is allowed, and all for one reason: it has no quote, backslash or
-control character. `kernels/walk/cover.py` sees whether a state lets all such text through; then the
-row of the slice is copied, and only the trie of the other tokens is walked, a thirtieth of the
-vocabulary.
+control character. `kernels/walk/cover.py` sees whether a state lets all such text through; then a
+row of bits is copied, and only the other tokens are walked. Where plain text also leads back to the
+state, as it does in a string without bounds, a token is allowed if what is left of it after its
+plain beginning is: `word",` and `",` go together, and the trie of these *rests* has a few hundred
+nodes.
+
+The same once more where a string begins, below the nodes of the vocabulary's trie that end with a
+quote: `"word` may follow wherever `"` may and the state after it lets plain text through.
+
+All the tries lie in one array, the vocabulary's first, so that a walk goes from one to another by
+the number of a node.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,35 +28,73 @@ import numpy.typing as npt
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Term, star
 from constrain.algebra.utf8 import UTF8
+from constrain.kernels.walk import layout as lay
 from constrain.vocab import Trie, Vocabulary, build_trie
 
-__all__ = ["PLAIN_TEXT", "Slice", "slice_of"]
+__all__ = ["PLAIN_TEXT", "Forest", "forest_of"]
+
+Int32Array = npt.NDArray[np.int32]
 
 PLAIN_TEXT: Term = star(
     UTF8.spell(CodepointSet.ANY - CodepointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)]))
 )
 """Text that stands for itself in a JSON string."""
 
+MIN_BELOW = 32
+"""Nodes below a quote that make tries of their own worth while; fewer are walked as they are."""
+
+_NOT_PLAIN = bytes(range(0x20)) + b'"\\'
+_first_not_plain = re.compile(rb'[\x00-\x1f"\\]').search
+_QUOTE = ord('"')
+
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """The tokens that begin a text of `PLAIN_TEXT`, and the others.
+class Forest:
+    """The trie of a vocabulary, and after it those made for plain text.
+
+    Nodes are numbered as in `Trie`, those of the other tries after the vocabulary's; a trie within
+    is the nodes below some node.
 
     Attributes:
-        words: int32 [ceil(V/32)], read-only: the tokens that do.
-        others: The trie of the tokens that don't; `tokens` are token ids.
+        children: [N], int32: see `Trie`.
+        starts: [2 * (N + 2)], int32: see `Trie`.
+        tokens: int32: see `Trie`; past them lists of tokens that `plain` names.
+        end: [N], int32: see `Trie`.
+        plain: int32: where what is, see `kernels/walk/layout.py`.
+        max_depth: Of all tries.
     """
 
-    words: npt.NDArray[np.int32]
-    others: Trie
+    children: Int32Array
+    starts: Int32Array
+    tokens: Int32Array
+    end: Int32Array
+    plain: Int32Array
+    max_depth: int
+
+    @property
+    def words(self) -> Int32Array:
+        """int32 [ceil(V/32)]: the tokens that begin a plain text."""
+        return self.plain[self.plain[lay.WORDS_AT] :]
+
+    def tokens_below(self, entries: Iterable[int]) -> Int32Array:
+        """The tokens that a walk left untold: its `unsure` entries, i for a subtree, ~i without i."""
+        found = []
+        for entry in entries:
+            node = entry if entry >= 0 else ~entry
+            first = self._first_token(node if entry >= 0 else node + 1)
+            found.append(self.tokens[first : self._first_token(int(self.end[node]))])
+        return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+    def _first_token(self, node: int) -> int:
+        return int(self.starts[2 * node + 3])
 
 
-_BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, Slice] = weakref.WeakKeyDictionary()
+_BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, Forest] = weakref.WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
-def slice_of(vocab: Vocabulary) -> Slice:
-    """The slice of a vocabulary, made once and gone with it.
+def forest_of(vocab: Vocabulary) -> Forest:
+    """The forest of a vocabulary, made once and gone with it.
 
     Cost: the first time, 0.1 s for 150,000 tokens.
     """
@@ -57,29 +105,148 @@ def slice_of(vocab: Vocabulary) -> Slice:
         return found
 
 
-def _make(vocab: Vocabulary) -> Slice:
+class _Texts:
+    """Texts with their tokens, each in one of several tries that are built as one.
+
+    A trie is what lies below two bytes that no other trie begins with.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[bytes | None] = []
+        self.ids: list[int] = []
+        self._num_tries = 0
+
+    def new_trie(self, texts: Iterable[tuple[bytes, int]]) -> int:
+        """Begin a trie of some texts and the token of each; returns its number."""
+        begin = self._num_tries.to_bytes(2, "big")
+        for text, token in texts:
+            self.texts.append(begin + text)
+            self.ids.append(token)
+        self._num_tries += 1
+        return self._num_tries - 1
+
+    def build(self) -> tuple[Trie, dict[int, int]]:
+        """The tries as one, and the node above each of them that has a text."""
+        trie = build_trie(self.texts).retargeted(self.ids)
+        above = np.flatnonzero(trie.depth == 1)
+        numbers = sorted({int.from_bytes(text[:2], "big") for text in self.texts if text})
+        return trie, dict(zip(numbers, above.tolist(), strict=True))
+
+
+def _make(vocab: Vocabulary) -> Forest:
+    trie = vocab.trie
+    is_plain = _begins_plain_text(vocab)
+    texts, lists, num_listed = _Texts(), [trie.tokens], len(trie.tokens)
+    others = [(vocab.token_bytes[i] or b"", i) for i in trie.tokens[~is_plain[trie.tokens]].tolist()]
+    tries = [texts.new_trie(others), texts.new_trie(_rests(others))]
+    jumps: list[list[int]] = []
+    for node in _openings(trie):
+        depth = int(trie.depth[node]) + 1
+        below = trie.tokens[trie.token_start[node + 1] : trie.token_start[trie.end[node]]].tolist()
+        listed, left = [], []
+        for token in below:
+            rest = (vocab.token_bytes[token] or b"")[depth:]
+            if _is_plain(rest):
+                listed.append(token)
+            else:
+                left.append((rest, token))
+        numbers = (texts.new_trie(left), texts.new_trie(_rests(left)))
+        jumps.append([node, num_listed, num_listed + len(listed), *numbers])
+        lists.append(np.array(listed, np.int32))
+        num_listed += len(listed)
+
+    annex, above = texts.build()
+    first = trie.num_nodes + 1  # its root takes a number too
+    num_tokens = len(trie.tokens)
+    lists.insert(1, annex.tokens)
+    for jump in jumps:
+        jump[1:3] = [at + len(annex.tokens) for at in jump[1:3]]
+        jump[3:] = [first + above[k] if k in above else lay.NO_TRIE for k in jump[3:]]
+    roots = [first + above[k] if k in above else lay.NO_TRIE for k in tries]
     words = np.zeros((vocab.vocab_size + 31) // 32, np.uint32)
-    texts: list[bytes | None] = []
-    ids: list[int] = []
+    ids = np.flatnonzero(is_plain)
+    np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
+    end = np.concatenate((trie.end, [first + annex.num_nodes], first + annex.end)).astype(np.int32)
+    return Forest(
+        children=_joined(trie.children, annex.children + (first << 8)),
+        starts=_joined(
+            trie.starts[: 2 * first],
+            (annex.starts.reshape(-1, 2) + (len(trie.children), num_tokens)).ravel(),
+        ),
+        tokens=_joined(*lists),
+        end=_joined(end),
+        plain=_table(vocab, roots, trie.num_nodes, jumps, words.view(np.int32), end),
+        max_depth=trie.max_depth + 2,
+    )
+
+
+def _table(
+    vocab: Vocabulary,
+    roots: list[int],
+    num_nodes: int,
+    jumps: list[list[int]],
+    words: Int32Array,
+    end: Int32Array,
+) -> Int32Array:
+    head = np.zeros(lay.PLAIN_HEAD, np.int32)
+    others, rests = roots
+    head[lay.OTHERS] = others
+    head[lay.RESTS] = rests
+    head[lay.AFTER_ALL] = num_nodes
+    head[lay.AFTER_OTHERS] = 0 if others == lay.NO_TRIE else end[others]
+    head[lay.NUM_ENDS] = len(vocab.eos_token_ids)
+    head[lay.JUMPS_AT] = lay.PLAIN_HEAD + len(vocab.eos_token_ids)
+    head[lay.NUM_JUMPS] = len(jumps)
+    head[lay.LONGEST] = vocab.trie.max_depth
+    head[lay.WORDS_AT] = head[lay.JUMPS_AT] + lay.JUMP * len(jumps)
+    flat = [at for jump in jumps for at in jump]
+    return _joined(head, np.array(vocab.eos_token_ids, np.int32), np.array(flat, np.int32), words)
+
+
+def _joined(*arrays: npt.NDArray[np.generic]) -> Int32Array:
+    found = np.concatenate(arrays).astype(np.int32, copy=False)
+    # Read-only like the arrays of any trie: to numba it is another type if it is not.
+    found.setflags(write=False)
+    return found
+
+
+def _begins_plain_text(vocab: Vocabulary) -> npt.NDArray[np.bool_]:
+    """[vocab_size]: the tokens with bytes that begin a text of `PLAIN_TEXT`."""
+    found = np.zeros(vocab.vocab_size, np.bool_)
     for i, text in enumerate(vocab.token_bytes):
-        if text and _begins_plain_text(text):
-            words[i >> 5] |= np.uint32(1) << np.uint32(i & 31)
-        elif text:
-            texts.append(text)
-            ids.append(i)
-    words.flags.writeable = False
-    return Slice(words.view(np.int32), build_trie(texts).retargeted(ids))
+        if text and _is_plain(text):
+            found[i] = True
+    return found
 
 
-_NOT_PLAIN = bytes(range(0x20)) + b'"\\'
-
-
-def _begins_plain_text(text: bytes) -> bool:
+def _is_plain(text: bytes) -> bool:
     if len(text.translate(None, _NOT_PLAIN)) != len(text):
         return False
+    if text.isascii():
+        return True
     try:
         text.decode()
     except UnicodeDecodeError as error:
         # A token may end inside a code point, but not begin there.
         return error.end == len(text) and error.reason == "unexpected end of data"
     return True
+
+
+def _rests(texts: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    """What is left of each text, none of them plain, after the whole characters of plain text."""
+    for text, token in texts:
+        found = _first_not_plain(text)
+        at = found.start() if found else len(text)
+        if not text[:at].isascii():
+            try:
+                text[:at].decode()
+            except UnicodeDecodeError as error:
+                at = error.start
+        yield text[at:], token
+
+
+def _openings(trie: Trie) -> list[int]:
+    """The nodes with a quote below which much lies."""
+    sizes = trie.end - np.arange(trie.num_nodes)
+    found: list[int] = np.flatnonzero((trie.byte == _QUOTE) & (sizes > MIN_BELOW)).tolist()
+    return found

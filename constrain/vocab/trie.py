@@ -33,7 +33,7 @@ uses it for the same purpose.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -102,6 +102,15 @@ class Trie:
         num_children = np.diff(self.starts[0::2])
         found[self.children >> 8] = np.repeat(np.arange(-1, self.num_nodes), num_children)
         return found
+
+    def tokens_below(self, entries: Iterable[int]) -> Int32Array:
+        """The tokens that a walk left untold: its `unsure` entries, i for a subtree, ~i without i."""
+        found = []
+        for entry in entries:
+            node = entry if entry >= 0 else ~entry
+            first = self.token_start[node if entry >= 0 else node + 1]
+            found.append(self.tokens[first : self.token_start[self.end[node]]])
+        return np.concatenate(found) if found else np.zeros(0, np.int32)
 
     @property
     def single_bytes(self) -> bytes:

@@ -13,9 +13,10 @@ import constrain
 from constrain import Grammar, Limits, Vocabulary
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
-from constrain.automaton import Automaton, MaskRow, headwalk
-from constrain.automaton.slices import PLAIN_TEXT, slice_of
+from constrain.automaton import Automaton, headwalk
+from constrain.automaton.slices import PLAIN_TEXT, forest_of
 from constrain.kernels.derive import layout as lay
+from constrain.kernels.walk import layout as lay_walk
 from tests.algebra.strategies import boolean_terms, plain_terms
 from tests.matcher.vocabularies import JSON, NASTY
 
@@ -24,6 +25,11 @@ DENSE = Vocabulary(
     [bytes(p) for n in range(1, 5) for p in itertools.product(b"ab,", repeat=n)] + [None],
     eos_token_ids=[3 + 9 + 27 + 81],
 )
+
+
+def token_ids(words):
+    """The ids whose bits are set."""
+    return set(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
 
 
 def rule_of(term):
@@ -37,7 +43,7 @@ def rule_of(term):
 @pytest.fixture(autouse=True)
 def every_walk_is_long(monkeypatch):
     """Heads of these small vocabularies are shared too."""
-    for name in ("LONG_WALK", "COUNTED_WORTH", "PLAIN_WORTH"):
+    for name in ("LONG_WALK", "TEXT_WORTH", "WORTH"):
         monkeypatch.setattr(headwalk, name, 0)
 
 
@@ -143,15 +149,18 @@ def test_states_that_let_all_plain_text_through(pattern, covered):
     assert flagged == covered
 
 
-def test_the_slice_is_what_the_walk_of_plain_text_allows():
-    for vocab in (NASTY, JSON, DENSE):
-        automaton = Automaton(Grammar(PLAIN_TEXT, "plain text"), vocab, Limits())
-        plain = slice_of(vocab)
-        allowed = set(MaskRow(automaton.walk_mask(automaton.start), vocab.vocab_size).token_ids())
-        begins = set(MaskRow(plain.words, vocab.vocab_size).token_ids())
-        assert allowed == begins | set(vocab.eos_token_ids)
-        texts = {i for i, text in enumerate(vocab.token_bytes) if text}
-        assert set(plain.others.tokens.tolist()) == texts - begins
+@pytest.mark.parametrize("vocab", [NASTY, JSON, DENSE])
+def test_the_row_of_plain_text_is_what_the_walk_of_plain_text_allows(vocab):
+    automaton = Automaton(Grammar(PLAIN_TEXT, "plain text"), vocab, Limits())
+    forest = forest_of(vocab)
+    allowed = token_ids(automaton.walk_mask(automaton.start))
+    begins = token_ids(forest.words)
+    assert allowed == begins | set(vocab.eos_token_ids)
+    texts = {i for i, text in enumerate(vocab.token_bytes) if text}
+    others = forest.plain[lay_walk.OTHERS]
+    assert (texts - begins == set()) == (others == lay_walk.NO_TRIE)
+    if others != lay_walk.NO_TRIE:
+        assert set(forest.tokens_below([int(others)]).tolist()) == texts - begins
 
 
 def test_a_search_for_emptiness_does_not_disturb_the_cover():

@@ -35,7 +35,7 @@ def counts():
 told = []
 constrain.warmup(lambda *step: told.append(step))
 before = counts()
-headwalk.LONG_WALK = headwalk.COUNTED_WORTH = headwalk.PLAIN_WORTH = 0
+headwalk.LONG_WALK = headwalk.TEXT_WORTH = headwalk.WORTH = 0
 vocab = constrain.Vocabulary([*(bytes([b]) for b in range(256)), b'a"', b'", "', None], [258])
 bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)
 schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}}

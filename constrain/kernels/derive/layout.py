@@ -25,6 +25,8 @@ NUM_POOL = 3
 NUM_CLASSES = 4
 NUM_PARTITIONS = 5
 NUM_TARGETS = 6
+WALK_STATE = 7
+"""What a walk keeps where Python must serve STATUS: see `kernels/walk/cpu.py`."""
 EPOCH = 8
 EMPTINESS_LIMIT = 9
 REACHED = 10
@@ -35,9 +37,15 @@ NUM_UNSURE = 12
 NUM_TOKEN_IDS = 13
 """Entries of TOKEN_IDS."""
 NUM_LISTED = 14
-"""Pairs that the last walk wrote to its `listed`."""
+"""Pairs that the last walk wrote to its `listed`, or -1 where it lists none."""
+BASE = 15
+"""The state whose row the last walk asked for."""
+BOUND = 52
+"""How many repeats the state of the last walk may begin with."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
+SUMMARY = 48
+"""Of the row that the last walk finished, two slots each: how many tokens it allows, and a hash."""
 OFFSETS = 16
 
 # A node is NODE slots; the constants below include the head, so that A[NODE * n + KIND] is one
@@ -97,6 +105,13 @@ TOKEN_SETS = OFFSETS + 19
 """[S, 3] of each set of tokens: offset into TOKEN_IDS, count, and LISTED or which others"""
 TOKEN_IDS = OFFSETS + 20
 """[I] codes of tokens, set after set"""
+
+FIRST_BYTES = OFFSETS + 21
+"""[M, 256] the first byte of each class of a partition"""
+PRODUCTS = OFFSETS + 22
+"""[3 * PRODUCT_SLOTS] of pairs of partitions met lately: both, and the one that tells apart what
+either does, + 1; one slot for each hash, and the last pair has it"""
+PRODUCT_SLOTS = 1024
 
 # Values of STATUS.
 OK = 0
@@ -173,6 +188,9 @@ OPEN = 256
 """An UNKNOWN is first: the term is alive, but its row does not tell all bytes that may come."""
 UNSURE = 512
 """A blurred term inside an AND or NOT is first: not even whether it is alive can be told."""
+LOOPS = 1024
+"""COVERS, and every text of the slice leads back to it."""
+LOOPS_NOT = 2048
 ANYWHERE = RULEFUL | BLURRED
 """Flags that a term has if some part has them."""
 FIRST = BYTEWISE | OPEN | UNSURE

@@ -5,8 +5,8 @@ once a byte; Owens, Reppy, Turon 2009 compute such classes too, as an over-appro
 are exact). Partitions are interned: most terms of a grammar share a few dozen. A row is published
 last, and only while STATUS is OK.
 
-Cost: 256 steps for each operand of a union or intersection; a part of a concatenation or a counter
-costs only its targets.
+Cost: a step for each class and operand; 256 for each operand of a union or intersection where their
+partitions have not met before.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from constrain.kernels.derive.layout import (
     CLASSES,
     EMPTY_ID,
     EPS_ID,
+    FIRST_BYTES,
     FLAGS,
     FOLLOW,
     INFINITE,
@@ -46,6 +47,8 @@ from constrain.kernels.derive.layout import (
     PARTITION_TABLE,
     PARTITIONS,
     POOL,
+    PRODUCT_SLOTS,
+    PRODUCTS,
     REPEAT,
     ROW_BUSY,
     ROW_MISSING,
@@ -75,6 +78,7 @@ from constrain.kernels.derive.nodes import (
 )
 
 BYTES = 256
+FEW_OPERANDS = 8
 DIRECT_PAIRS = 4096
 """Pairs of classes up to this many are numbered through a table, more through a search."""
 
@@ -119,8 +123,13 @@ def intern_partition(A, at, size):
     if p >= size_of(A, PARTITION_SIZE):
         set_status(A, NEED_PARTITIONS, p + 1)
         return np.int64(0)
+    seen = np.int64(0)
     for i in range(BYTES):
-        A[A[PARTITIONS] + p * BYTES + i] = A[A[WORK] + at + i]
+        c = np.int64(A[A[WORK] + at + i])
+        A[A[PARTITIONS] + p * BYTES + i] = c
+        if c == seen:
+            A[A[FIRST_BYTES] + p * BYTES + c] = i
+            seen += 1
     A[A[PARTITION_SIZE] + p] = size
     A[A[PARTITION_TABLE] + slot] = p + 1
     A[NUM_PARTITIONS] = p + 1
@@ -225,37 +234,69 @@ def _refine(A, at, size, partition, sp):
 
 
 @inner
+def _product(A, p, q, sp):
+    """The partition that tells apart what either of two does."""
+    if A[A[PARTITION_SIZE] + q] == 1:
+        return np.int64(p)
+    if A[A[PARTITION_SIZE] + p] == 1:
+        return np.int64(q)
+    slot = A[PRODUCTS] + 3 * (mix(p, q) & (PRODUCT_SLOTS - 1))
+    if A[slot] == p and A[slot + 1] == q and A[slot + 2] != 0:
+        return np.int64(A[slot + 2]) - 1
+    for i in range(BYTES):
+        A[A[WORK] + sp + i] = A[A[PARTITIONS] + p * BYTES + i]
+    size = _refine(A, sp, np.int64(A[A[PARTITION_SIZE] + p]), q, sp + BYTES)
+    found = intern_partition(A, sp, size)
+    if A[STATUS] == OK:
+        A[slot] = p
+        A[slot + 1] = q
+        A[slot + 2] = found + 1
+    return found
+
+
+@inner
 def _row_of_many(A, t, lo, hi, sp):
     """ALT, AND, or CAT with a nullable head, whose operands are WORK[lo:hi].
 
-    A CAT's operands are its head and its continuation; the head's targets are continued first.
+    A CAT's operands are its head and its continuation; the head's targets are continued first. The
+    classes of few operands are found by what is known of their partitions; those of many would
+    leave a partition behind for each.
     """
     classes = sp
     targets = classes + BYTES
     members = targets + BYTES
     scratch = members + (hi - lo)
-    if lacks_work(A, scratch + DIRECT_PAIRS + BYTES):
+    if lacks_work(A, scratch + DIRECT_PAIRS + 2 * BYTES):
         return False
-    size = 1
-    for i in range(BYTES):
-        A[A[WORK] + classes + i] = 0
-    last = np.int64(-1)
-    for i in range(lo, hi):
-        p = np.int64(A[NODE * A[A[WORK] + i] + ROW_PARTITION])
-        if p != last:
-            size = _refine(A, classes, size, p, scratch)
-            last = p
+    known = np.int64(A[NODE * A[A[WORK] + lo] + ROW_PARTITION])
+    if hi - lo <= FEW_OPERANDS:
+        for i in range(lo + 1, hi):
+            p = np.int64(A[NODE * A[A[WORK] + i] + ROW_PARTITION])
+            if p != known:
+                known = _product(A, known, p, scratch)
+        size = np.int64(A[A[PARTITION_SIZE] + known])
+    else:
+        size = np.int64(1)
+        for i in range(BYTES):
+            A[A[WORK] + classes + i] = 0
+        last = np.int64(-1)
+        for i in range(lo, hi):
+            p = np.int64(A[NODE * A[A[WORK] + i] + ROW_PARTITION])
+            if p != last:
+                size = _refine(A, classes, size, p, scratch)
+                last = p
+        known = intern_partition(A, classes, size)
+    if A[STATUS] != OK:
+        return False
     kind = A[NODE * t + KIND]
-    seen = 0
-    for byte in range(BYTES):
-        if A[A[WORK] + classes + byte] < seen:
-            continue
+    for c in range(size):
+        byte = np.int64(A[A[FIRST_BYTES] + known * BYTES + c])
         count = 0
         dead = False
         for i in range(lo, hi):
             m = np.int64(A[A[WORK] + i])
-            c = A[A[PARTITIONS] + np.int64(A[NODE * m + ROW_PARTITION]) * BYTES + byte]
-            target = np.int64(A[A[TARGETS] + A[NODE * m + ROW_OFFSET] + c])
+            its = A[A[PARTITIONS] + np.int64(A[NODE * m + ROW_PARTITION]) * BYTES + byte]
+            target = np.int64(A[A[TARGETS] + A[NODE * m + ROW_OFFSET] + its])
             if kind == CAT and i == lo:
                 target = make_cat(A, target, np.int64(A[NODE * t + ARG_B]), scratch)
             if target == EMPTY_ID:
@@ -269,16 +310,19 @@ def _row_of_many(A, t, lo, hi, sp):
             result = np.int64(EMPTY_ID) if dead else make_and(A, members, members + count, scratch)
         else:
             result = make_alt(A, members, members + count, scratch)
-        A[A[WORK] + targets + seen] = result
-        seen += 1
-    size = _join_equal(A, classes, targets, size, scratch)
-    partition = intern_partition(A, classes, size)
-    return _publish(A, t, partition, targets, size)
+        A[A[WORK] + targets + c] = result
+    kept = _join_equal(A, classes, targets, size, known, scratch)
+    if kept < size:
+        known = intern_partition(A, classes, kept)
+    return _publish(A, t, known, targets, kept)
 
 
 @inner
-def _join_equal(A, classes, targets, size, sp):
-    """Join classes with one target, numbered by first byte still; returns how many are left."""
+def _join_equal(A, classes, targets, size, partition, sp):
+    """Join classes of a partition with one target; returns how many are left.
+
+    If they are fewer, they are written to WORK[classes:classes+256], numbered by first byte still.
+    """
     kept = 0
     for i in range(size):
         found = -1
@@ -293,7 +337,8 @@ def _join_equal(A, classes, targets, size, sp):
         A[A[WORK] + sp + i] = found
     if kept < size:
         for i in range(BYTES):
-            A[A[WORK] + classes + i] = A[A[WORK] + sp + A[A[WORK] + classes + i]]
+            c = np.int64(A[A[PARTITIONS] + partition * BYTES + i])
+            A[A[WORK] + classes + i] = A[A[WORK] + sp + c]
     return kept
 
 

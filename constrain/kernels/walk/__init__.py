@@ -8,6 +8,42 @@ caller knows whether the state is accepting), remembered rows (`automaton`).
 not needed.
 """
 
-from constrain.kernels.walk.cpu import COVERED, FRAME, GAVE_UP, walk
+from constrain.kernels.walk.cpu import (
+    BASED_DRAFT,
+    BASED_ROW,
+    BOUNDED,
+    CAPTURES,
+    DONE,
+    DRAFT,
+    FRAME,
+    LONG,
+    LONG_WALK,
+    LOOK,
+    NEEDS_BASE,
+    PART,
+    PLAIN,
+    ROW,
+    SAME,
+    SUM,
+    walk,
+)
 
-__all__ = ["COVERED", "FRAME", "GAVE_UP", "walk"]
+__all__ = [
+    "BASED_DRAFT",
+    "BASED_ROW",
+    "BOUNDED",
+    "CAPTURES",
+    "DONE",
+    "DRAFT",
+    "FRAME",
+    "LONG",
+    "LONG_WALK",
+    "LOOK",
+    "NEEDS_BASE",
+    "PART",
+    "PLAIN",
+    "ROW",
+    "SAME",
+    "SUM",
+    "walk",
+]

@@ -3,7 +3,7 @@
 A slice is a language S such as all text without quotes, backslashes and control characters, whose
 tokens are known. A state covers it if every prefix of every text in S is a prefix of one of its
 sentences: inside a JSON string it does, and inside a key that must differ from a few others, at any
-place.
+place. It loops if every text in S leads back to it: inside a string without bounds.
 
 Both are walked together, pair by pair; a byte that S can take must leave the state alive.
 Cost: 256 steps a pair; a state answers once, and all the states seen on the way to a yes with it.
@@ -16,6 +16,11 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
+    ALT,
+    ARG_A,
+    ARG_B,
+    ARG_C,
+    CAT,
     COVER_MARK,
     COVER_QUEUE,
     COVER_WITH,
@@ -24,9 +29,15 @@ from constrain.kernels.derive.layout import (
     EMPTY_ID,
     EPOCH,
     FLAGS,
+    INFINITE,
+    KIND,
+    LOOPS,
+    LOOPS_NOT,
     NODE,
     OPEN,
     PARTITIONS,
+    POOL,
+    REPEAT,
     ROW_OFFSET,
     ROW_PARTITION,
     TARGETS,
@@ -41,6 +52,34 @@ walk.
 
 
 @inner
+def begins_with_counter(A, state):
+    """Whether a state, or one of which it is the union, begins with a bounded repeat."""
+    count = np.int64(1)
+    at = np.int64(-1)
+    if A[NODE * state + KIND] == ALT:
+        count = np.int64(A[NODE * state + ARG_B])
+        at = np.int64(A[POOL] + A[NODE * state + ARG_A])
+    for i in range(count):
+        part = np.int64(state) if at < 0 else np.int64(A[at + i])
+        if A[NODE * part + KIND] == CAT:
+            part = np.int64(A[NODE * part + ARG_A])
+        if A[NODE * part + KIND] == REPEAT and A[NODE * part + ARG_C] != INFINITE:
+            return True
+    return False
+
+
+@inner
+def _begin(A, state, slice_start):
+    """Begin a search at a pair; returns its epoch."""
+    epoch = A[EPOCH] + 1
+    A[EPOCH] = epoch
+    A[A[COVER_QUEUE]] = state
+    A[A[COVER_MARK] + state] = epoch
+    A[A[COVER_WITH] + state] = slice_start
+    return epoch
+
+
+@inner
 def covers(A, state, slice_start):
     """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing.
 
@@ -48,11 +87,10 @@ def covers(A, state, slice_start):
     """
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
-    epoch = A[EPOCH] + 1
-    A[EPOCH] = epoch
-    A[A[COVER_QUEUE]] = state
-    A[A[COVER_MARK] + state] = epoch
-    A[A[COVER_WITH] + state] = slice_start
+    if begins_with_counter(A, state):
+        A[NODE * state + FLAGS] |= COVERS_NOT
+        return True
+    epoch = _begin(A, state, slice_start)
     found = 1
     at = 0
     while at < found:
@@ -94,3 +132,42 @@ def covers(A, state, slice_start):
         if A[A[COVER_WITH] + s] == slice_start:
             A[NODE * s + FLAGS] |= COVERS
     return True
+
+
+@inner
+def loops(A, state, slice_start):
+    """Flag a state that covers the slice LOOPS or LOOPS_NOT. The rows it looks at are there."""
+    if A[NODE * state + FLAGS] & (LOOPS | LOOPS_NOT):
+        return
+    epoch = _begin(A, state, slice_start)
+    found = 1
+    at = 0
+    while at < found:
+        s = np.int64(A[A[COVER_QUEUE] + at])
+        u = np.int64(A[A[COVER_WITH] + s])
+        at += 1
+        last = np.int64(-1)
+        for byte in range(256):
+            cu = A[A[PARTITIONS] + A[NODE * u + ROW_PARTITION] * 256 + byte]
+            cs = A[A[PARTITIONS] + A[NODE * s + ROW_PARTITION] * 256 + byte]
+            pair = np.int64(cu) * 256 + cs
+            if pair == last:
+                continue
+            last = pair
+            tu = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + cu])
+            if tu == EMPTY_ID:
+                continue
+            ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
+            if tu == slice_start:
+                back = ts == state
+            else:
+                back = A[A[COVER_MARK] + ts] != epoch or A[A[COVER_WITH] + ts] == tu
+            if not back:
+                A[NODE * state + FLAGS] |= LOOPS_NOT
+                return
+            if A[A[COVER_MARK] + ts] != epoch:
+                A[A[COVER_MARK] + ts] = epoch
+                A[A[COVER_WITH] + ts] = tu
+                A[A[COVER_QUEUE] + found] = ts
+                found += 1
+    A[NODE * state + FLAGS] |= LOOPS

@@ -6,41 +6,226 @@ The children of a node lie side by side, each as one number with its byte. So a 
 byte through reads a row of bytes, and touches nothing of what is below the others: a step costs
 about 1 ns where the child is dead, 5-10 ns where it lives.
 Source: the depth-first trie with subtree skips is toktrie's (llguidance); here a state is a term.
+
+Three ways past what need not be walked, all for the sake of strings (`automaton/slices.py`):
+
+- a state that lets plain text through: the tokens of plain text are a row, or a list below a node
+  that ends with a quote; only the others are walked, and of them only the rests where plain text
+  leads back to the state;
+- a counter whose bound is past the longest token has no bound;
+- a state most of whose bytes lead to one state that they lead back to (a key that must not be one
+  of some names, and any other key): that state's row, and what differs is walked again.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from constrain.kernels.compile import entry
+from constrain.kernels.compile import entry, inner
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
+    ARG_A,
+    ARG_B,
+    ARG_C,
+    BASE,
     BLURRED,
+    BOUND,
+    CAT,
     COVERS,
     EMPTY_ID,
     FIRST,
     FLAGS,
+    INFINITE,
+    KIND,
+    LOOPS,
     NODE,
+    NULLABLE,
     NUM_LISTED,
     NUM_UNSURE,
     NUM_VISITED,
+    OK,
     OPEN,
     PARTITIONS,
+    REPEAT,
     ROW_OFFSET,
     ROW_PARTITION,
     ROW_RESOLVED,
     ROW_STATE,
+    STATUS,
+    SUMMARY,
     TARGETS,
     UNSURE,
+    WALK_STATE,
 )
-from constrain.kernels.walk.cover import covers
+from constrain.kernels.derive.nodes import make_cat, make_repeat
+from constrain.kernels.walk.cover import begins_with_counter, covers, loops
+from constrain.kernels.walk.layout import (
+    AFTER_ALL,
+    AFTER_OTHERS,
+    JUMP,
+    JUMP_FIRST,
+    JUMP_LAST,
+    JUMP_NODE,
+    JUMP_OTHERS,
+    JUMP_RESTS,
+    JUMPS_AT,
+    LONGEST,
+    NO_TRIE,
+    NUM_ENDS,
+    NUM_JUMPS,
+    OTHERS,
+    PLAIN_HEAD,
+    RESTS,
+    WORDS_AT,
+)
 
 FRAME = 4
 """Slots of a level of the stack: partition, targets, the next child, the end of the children."""
 MANY_BYTES = 40
-"""A state that lets more bytes through, such as one inside a string, has no short walk."""
-COVERED = -1
-GAVE_UP = -2
+"""A state that lets more bytes through, such as one inside a string, is worth a look for a way past
+the walk."""
+LEAST_ALIKE = 48
+"""Bytes that must lead to one state for its row to be worth having first."""
+LONG_WALK = 16_384
+"""Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
+again."""
+_QUOTE = 34
+
+# Modes of a walk.
+PLAIN = 0
+"""Every child of a live node is looked at. The reference of the others."""
+PART = 1
+"""Past plain text; else like PLAIN."""
+DRAFT = 2
+"""Like PART, for a mask that is all zero. May end early."""
+BASED_DRAFT = 3
+"""Like DRAFT, where `mask` is what a DRAFT has told of the state asked for, arena[BASE]."""
+ROW = 4
+"""Like DRAFT, for a state that captures nothing: tokens are listed, end tokens set, and the row is
+summed up."""
+BASED_ROW = 5
+"""Like ROW, where `mask` is the row of the state asked for."""
+LOOK = 6
+"""No walk: `state` is flagged COVERS if any plain text may follow."""
+SUM = 7
+"""No walk: `mask` is a row, and is summed up."""
+
+# What a walk returns when it is over, or is not to be.
+DONE = 0
+LONG = -1
+"""It is worth not making again."""
+CAPTURES = -2
+"""It comes to a text that is captured."""
+NEEDS_BASE = -3
+"""The row of arena[BASE] makes this one cheap."""
+SAME = -4
+"""The row of arena[BASE] is this one."""
+BOUNDED = -5
+"""It is if no token that it allows is longer than arena[BOUND] bytes."""
+
+
+@inner
+def _bytes_through(A, state):
+    """How many bytes a state lets through."""
+    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
+    count = np.int64(0)
+    for byte in range(256):
+        count += np.int64(A[targets + A[partition + byte]] != EMPTY_ID)
+    return count
+
+
+@inner
+def _unbounded(A, state, longest, most):
+    """A state that begins like one with a bounded repeat, for as long as a token of it is.
+
+    x{lo,hi} with a hi of at least `longest`, the bytes of a token, begins as x{lo,} does, since no
+    x is empty; and any lo past that as `most`. Look at STATUS before use.
+    """
+    part = np.int64(state)
+    if A[NODE * state + KIND] == CAT:
+        part = np.int64(A[NODE * state + ARG_A])
+    hi = A[NODE * part + ARG_C]
+    if A[NODE * part + KIND] != REPEAT or hi == INFINITE or hi < longest:
+        return np.int64(state)
+    A[BOUND] = hi
+    lo = min(np.int64(A[NODE * part + ARG_B]), most)
+    same = make_repeat(A, np.int64(A[NODE * part + ARG_A]), lo, np.int64(INFINITE))
+    if part != state:
+        same = make_cat(A, same, np.int64(A[NODE * state + ARG_B]), 0)
+    return np.int64(same)
+
+
+@inner
+def _alike(A, state, unfit):
+    """The state that most bytes lead to, and lead back to from there; EMPTY_ID if there is none.
+
+    Found by three bytes, one of which is among any bytes that are many in real grammars. From what
+    is found they lead back, so that it has none in its turn. Look at STATUS before use.
+    """
+    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
+    for guess in (101, 122, 48):
+        if A[targets + A[partition + guess]] == state:
+            return np.int64(EMPTY_ID)
+    best = np.int64(EMPTY_ID)
+    for guess in (101, 122, 48):
+        t = np.int64(A[targets + A[partition + guess]])
+        if t == EMPTY_ID or t == best or A[NODE * t + FLAGS] & unfit:
+            continue
+        best = t
+        if not resolve(A, t, 0):
+            return np.int64(EMPTY_ID)
+        its_partition = A[PARTITIONS] + A[NODE * t + ROW_PARTITION] * 256
+        its_targets = A[TARGETS] + np.int64(A[NODE * t + ROW_OFFSET])
+        if A[its_targets + A[its_partition + guess]] != t:
+            continue
+        count = np.int64(0)
+        for byte in range(256):
+            count += np.int64(
+                A[targets + A[partition + byte]] == t
+                and A[its_targets + A[its_partition + byte]] == t
+            )
+        if count >= LEAST_ALIKE:
+            return t
+    return np.int64(EMPTY_ID)
+
+
+@inner
+def _jump(plain, node):
+    """Where the jump of a node is in `plain`; -1 if it has none."""
+    low = np.int64(0)
+    high = np.int64(plain[NUM_JUMPS])
+    while low < high:
+        middle = (low + high) >> 1
+        if plain[plain[JUMPS_AT] + JUMP * middle + JUMP_NODE] < node:
+            low = middle + 1
+        else:
+            high = middle
+    at = np.int64(plain[JUMPS_AT] + JUMP * low)
+    if low < plain[NUM_JUMPS] and plain[at + JUMP_NODE] == node:
+        return at
+    return np.int64(-1)
+
+
+@inner
+def _sum_up(A, mask):
+    """Count the bits of a row and hash it, to A[SUMMARY:SUMMARY + 4]."""
+    count = np.int64(0)
+    low = np.uint32(0)
+    high = np.uint32(0)
+    for i in range(mask.shape[0]):
+        w = np.uint32(mask[i])
+        at = np.uint32(i)
+        low += w * (np.uint32(2) * at + np.uint32(0x9E3779B1))
+        high += (w ^ np.uint32(w >> np.uint32(15))) * (np.uint32(0x85EBCA77) - np.uint32(2) * at)
+        b = w - ((w >> np.uint32(1)) & np.uint32(0x55555555))
+        b = (b & np.uint32(0x33333333)) + ((b >> np.uint32(2)) & np.uint32(0x33333333))
+        b = (b + (b >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
+        count += np.int64(np.uint32(b * np.uint32(0x01010101)) >> np.uint32(24))
+    A[SUMMARY] = count
+    A[SUMMARY + 1] = np.int64(low) & 0x7FFFFFFF
+    A[SUMMARY + 2] = np.int64(high) & 0x7FFFFFFF
 
 
 @entry
@@ -50,6 +235,7 @@ def walk(
     children,
     starts,
     tokens,
+    plain,
     mask,
     stack,
     start,
@@ -57,7 +243,7 @@ def walk(
     slice_start,
     unsure,
     listed,
-    budget,
+    mode,
 ):
     """Set the bit of each token that may follow `state`, a live state.
 
@@ -65,69 +251,121 @@ def walk(
         arena: Terms.
         state: The state to mask.
         children: [N], int32; with starts (int32 [2 * (N + 2)]) and tokens (int32) the trie: see
-            `vocab.Trie`.
+            `vocab.Trie`; for all modes but PLAIN a `Forest`.
         starts: See children.
         tokens: See children.
-        mask: [ceil(V/32)], uint32. Mutated; bits that are set stay set.
+        plain: int32, of the forest: see `layout.py`.
+        mask: [ceil(V/32)], uint32. Mutated; bits that are set stay set, but for BASED_*.
         stack: [FRAME * (max depth + 2)], int32: scratch, kept between calls.
         start: 0, or what the last call returned when STATUS stopped it.
         seen: [N], int32, zero at the first call: the live state of each node goes here. Or [0], to
             do without.
-        slice_start: The state of a slice (`cover.py`), always the same one, or 0. If `state`
-            covers it, nothing is walked.
+        slice_start: The state of plain text (`cover.py`), always the same one.
         unsure: [>= N], int32. The first arena[NUM_UNSURE] entries are written: nodes i whose tokens
             depend on texts captured, so that the row does not tell whether they may follow; for ~i
             the tokens of node i itself may, and those below it are not told. Their bits stay as
             they were.
-        listed: [2 * L], int32, for a short walk, else [0]. The first arena[NUM_LISTED] pairs are
-            written: each token that may follow, and the state after it.
-        budget: A short walk gives up once it has looked at more children than that, or where
-            `state` lets many bytes through.
+        listed: [2 * L], int32. The first arena[NUM_LISTED] pairs are written in mode ROW: each
+            token that may follow, and the state after it; arena[NUM_LISTED] is -1 if there is one
+            that is not listed.
+        mode: One of the modes above.
 
     Returns:
-        COVERED if `state` covers the slice: its tokens are allowed, and a trie of the others is
-        left. GAVE_UP if a short walk is not short after all, or comes to a text that is captured:
-        `mask` then holds some of the tokens. Else, once STATUS is OK, all is done, and
-        arena[NUM_VISITED] is how many children it looked at; before that, where to go on from once
-        Python has served STATUS.
+        GAVE_UP if the row is better made otherwise: the walk is long, or a text is captured, or a
+        bounded repeat comes first; `mask` then holds some of the tokens. NEEDS_BASE if the row of
+        arena[BASE] makes this one cheap, SAME if it is this one. Else, once STATUS is OK, DONE, and arena[NUM_VISITED] is
+        how many children it looked at; before that, where to go on from once Python has served
+        STATUS.
     """
     A = arena
-    short = listed.shape[0] > 0
+    whole = mode == ROW or mode == BASED_ROW
+    may_give_up = whole or mode == DRAFT or mode == BASED_DRAFT
+    on_base = mode == BASED_ROW or mode == BASED_DRAFT
+    based = np.int64(EMPTY_ID)
     top = np.int64(start) - 1
+    if mode == SUM:
+        _sum_up(A, mask)
+        return DONE
     if start == 0:
         A[NUM_VISITED] = 0
         A[NUM_UNSURE] = 0
-        A[NUM_LISTED] = 0
-        if slice_start != 0:
-            if not covers(A, state, slice_start):
-                return 0
-            if A[NODE * state + FLAGS] & COVERS:
-                return COVERED
-        if short and A[NODE * state + FLAGS] & FIRST:
-            return GAVE_UP
+        A[NUM_LISTED] = 0 if mode == ROW else -1
+        if whole and A[NODE * state + FLAGS] & FIRST:
+            return CAPTURES
         if A[NODE * state + FLAGS] & (OPEN | UNSURE):
             for k in range(starts[2]):
                 unsure[k] = children[k] >> 8
             A[NUM_UNSURE] = starts[2]
-            return 0
+            return DONE
+        if mode != PLAIN:
+            same = _unbounded(A, state, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
+            if A[STATUS] != OK:
+                return 0
+            if same != state and may_give_up:
+                A[BASE] = same
+                return SAME
+            state = same
         if not resolve(A, state, 0):
             return 0
-        partition = A[NODE * state + ROW_PARTITION] * 256
-        offset = np.int64(A[NODE * state + ROW_OFFSET])
-        if short:
-            bytes_through = np.int64(0)
-            for byte in range(256):
-                target = A[A[TARGETS] + offset + A[A[PARTITIONS] + partition + byte]]
-                bytes_through += np.int64(target != EMPTY_ID)
-            if bytes_through > MANY_BYTES:
-                return GAVE_UP
-        stack[0] = partition
-        stack[1] = offset
-        stack[2] = starts[0]
-        stack[3] = starts[2]
+        if mode == LOOK and _bytes_through(A, state) <= MANY_BYTES:
+            return DONE
+        A[WALK_STATE] = plain[AFTER_ALL] if mode != PLAIN else 0
+        first_child = np.int64(starts[0])
+        last_child = np.int64(starts[2])
+        if mode != PLAIN and _bytes_through(A, state) > MANY_BYTES:
+            if may_give_up and begins_with_counter(A, state):
+                same = _unbounded(A, state, np.int64(1), np.int64(INFINITE))
+                if A[STATUS] != OK:
+                    return 0
+                if same == state:
+                    return LONG
+                A[BASE] = same
+                return BOUNDED
+            A[NUM_LISTED] = -1
+            if not covers(A, state, slice_start):
+                return 0
+            if mode == LOOK:
+                return DONE
+            root = np.int64(-1)
+            if A[NODE * state + FLAGS] & COVERS:
+                loops(A, state, slice_start)
+                root = np.int64(plain[OTHERS])
+                A[WALK_STATE] = plain[AFTER_OTHERS]
+            looping = A[NODE * state + FLAGS] & LOOPS != 0
+            if looping:
+                root = np.int64(plain[RESTS])
+            if may_give_up and not looping:
+                unfit = FIRST | BLURRED | NULLABLE if whole else FIRST
+                based = _alike(A, state, unfit)
+                if A[STATUS] != OK:
+                    return 0
+                if based != EMPTY_ID and not on_base:
+                    A[BASE] = based
+                    return NEEDS_BASE
+            if A[NODE * state + FLAGS] & COVERS:
+                words = plain[WORDS_AT]
+                for w in range(mask.shape[0]):
+                    mask[w] |= np.uint32(plain[words + w])
+                first_child = np.int64(0)
+                last_child = np.int64(0)
+                if root != NO_TRIE:
+                    first_child = np.int64(starts[2 * root + 2])
+                    last_child = np.int64(starts[2 * root + 4])
+        if on_base and based != A[BASE]:
+            return LONG
+        A[BASE] = based
+        stack[0] = A[NODE * state + ROW_PARTITION] * 256
+        stack[1] = A[NODE * state + ROW_OFFSET]
+        stack[2] = first_child
+        stack[3] = last_child
         top = np.int64(0)
+    elif on_base:
+        based = np.int64(A[BASE])
     targets = A[A[TARGETS] : A[TARGETS + 1]]
     partitions = A[A[PARTITIONS] : A[PARTITIONS + 1]]
+    base_partition = np.int64(A[NODE * based + ROW_PARTITION]) * 256
+    base_offset = np.int64(A[NODE * based + ROW_OFFSET])
+    listing = A[NUM_LISTED] >= 0
     partition = np.int64(stack[FRAME * top])
     offset = np.int64(stack[FRAME * top + 1])
     at = np.int64(stack[FRAME * top + 2])
@@ -146,13 +384,24 @@ def walk(
         child = np.int64(children[at])
         at += 1
         visited += 1
-        t = np.int64(targets[offset + partitions[partition + (child & 255)]])
+        byte = child & 255
+        t = np.int64(targets[offset + partitions[partition + byte]])
+        i = child >> 8
+        if top == 0 and based != EMPTY_ID:
+            if t == targets[base_offset + partitions[base_partition + byte]]:
+                continue
+            after = np.int64(children[at]) >> 8 if at < end else np.int64(A[WALK_STATE])
+            for j in range(starts[2 * i + 3], starts[2 * after + 3]):
+                token = tokens[j]
+                mask[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
         if t == EMPTY_ID:
             continue
-        i = child >> 8
         flags = A[NODE * t + FLAGS]
-        if short and (visited > budget or flags & (OPEN | UNSURE | BLURRED)):
-            return GAVE_UP
+        if flags & (OPEN | UNSURE | BLURRED):
+            if whole and flags & (OPEN | UNSURE):
+                return CAPTURES
+            listing = False
+            A[NUM_LISTED] = -1
         if flags & UNSURE:
             unsure[A[NUM_UNSURE]] = i
             A[NUM_UNSURE] += 1
@@ -160,36 +409,70 @@ def walk(
         first_child = np.int64(starts[2 * i + 2])
         last_child = np.int64(starts[2 * i + 4])
         deeper = last_child > first_child
-        if deeper and not flags & OPEN and A[NODE * t + ROW_STATE] != ROW_RESOLVED:
-            if not resolve(A, t, 0):
+        inside = t
+        if deeper and not flags & OPEN:
+            ready = A[NODE * t + ROW_STATE] == ROW_RESOLVED
+            jump = np.int64(-1)
+            if not ready:
+                if mode != PLAIN:
+                    inside = _unbounded(A, t, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
+                ready = A[STATUS] == OK and resolve(A, inside, 0)
+            if ready and byte == _QUOTE and mode != PLAIN:
+                jump = _jump(plain, i)
+                if jump >= 0:
+                    ready = covers(A, inside, slice_start)
+            if not ready:
                 stack[FRAME * top + 2] = at - 1
                 A[NUM_VISITED] = visited - 1
                 return top + 1
+            if jump >= 0 and A[NODE * inside + FLAGS] & COVERS:
+                loops(A, inside, slice_start)
+                listing = False
+                A[NUM_LISTED] = -1
+                for j in range(plain[jump + JUMP_FIRST], plain[jump + JUMP_LAST]):
+                    token = tokens[j]
+                    mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+                which = JUMP_RESTS if A[NODE * inside + FLAGS] & LOOPS else JUMP_OTHERS
+                root = np.int64(plain[jump + which])
+                first_child = last_child
+                if root != NO_TRIE:
+                    first_child = np.int64(starts[2 * root + 2])
+                    last_child = np.int64(starts[2 * root + 4])
         if seen.shape[0] > 0:
             seen[i] = t
         for j in range(starts[2 * i + 3], starts[2 * i + 5]):
             token = tokens[j]
             mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
-            if short:
+            if listing:
                 pair = 2 * np.int64(A[NUM_LISTED])
                 if pair >= listed.shape[0]:
-                    return GAVE_UP
-                listed[pair] = token
-                listed[pair + 1] = t
-                A[NUM_LISTED] += 1
+                    listing = False
+                    A[NUM_LISTED] = -1
+                else:
+                    listed[pair] = token
+                    listed[pair + 1] = t
+                    A[NUM_LISTED] += 1
         if deeper:
             if flags & OPEN:
                 unsure[A[NUM_UNSURE]] = ~i
                 A[NUM_UNSURE] += 1
                 continue
+            if may_give_up and not on_base and visited > LONG_WALK:
+                return LONG
             stack[FRAME * top + 2] = at
             top += 1
-            partition = A[NODE * t + ROW_PARTITION] * 256
-            offset = np.int64(A[NODE * t + ROW_OFFSET])
+            partition = A[NODE * inside + ROW_PARTITION] * 256
+            offset = np.int64(A[NODE * inside + ROW_OFFSET])
             at = first_child
             end = last_child
             stack[FRAME * top] = partition
             stack[FRAME * top + 1] = offset
             stack[FRAME * top + 3] = end
     A[NUM_VISITED] = visited
-    return 0
+    if whole:
+        if A[NODE * state + FLAGS] & NULLABLE:
+            for k in range(plain[NUM_ENDS]):
+                token = plain[PLAIN_HEAD + k]
+                mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+        _sum_up(A, mask)
+    return DONE
