@@ -129,9 +129,7 @@ class MaskRows:
         self._trie = vocab.trie
         self._forest = forest_of(vocab)
         self._slice_start = store.intern(PLAIN_TEXT)
-        self._heads = HeadWalk(
-            store, self._structure, vocab, self._states_of_nodes, self._is_text
-        )
+        self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._stack = np.zeros(FRAME * (self._forest.max_depth + 2), np.int32)
@@ -356,21 +354,23 @@ class MaskRows:
         store = self._store
         at = 0
         while True:
-            at = walk(
-                store.arena,
-                state,
-                trie.children,
-                trie.starts,
-                trie.tokens,
-                self._forest.plain,
-                mask,
-                self._stack,
-                at,
-                seen,
-                self._slice_start,
-                self._unsure,
-                self._listed,
-                mode,
+            at = int(
+                walk(
+                    store.arena,
+                    state,
+                    trie.children,
+                    trie.starts,
+                    trie.tokens,
+                    self._forest.plain,
+                    mask,
+                    self._stack,
+                    at,
+                    seen,
+                    self._slice_start,
+                    self._unsure,
+                    self._listed,
+                    mode,
+                )
             )
             if not store.serve():
                 break

@@ -37,8 +37,7 @@ class UnsureTokens:
         self._ids = sorted(texts, key=texts.__getitem__)
         self._texts = [texts[token] for token in self._ids]
         self._shared = [
-            _common_prefix(a, b)
-            for a, b in zip(self._texts, [*self._texts[1:], b""], strict=False)
+            _common_prefix(a, b) for a, b in zip(self._texts, [*self._texts[1:], b""], strict=False)
         ]
 
     def __len__(self) -> int:

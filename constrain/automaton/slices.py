@@ -77,7 +77,7 @@ class Forest:
         return self.plain[self.plain[lay.WORDS_AT] :]
 
     def tokens_below(self, entries: Iterable[int]) -> Int32Array:
-        """The tokens that a walk left untold: its `unsure` entries, i for a subtree, ~i without i."""
+        """The tokens that a walk left untold: see `Trie.tokens_below`."""
         found = []
         for entry in entries:
             node = entry if entry >= 0 else ~entry
@@ -137,7 +137,8 @@ def _make(vocab: Vocabulary) -> Forest:
     trie = vocab.trie
     is_plain = _begins_plain_text(vocab)
     texts, lists, num_listed = _Texts(), [trie.tokens], len(trie.tokens)
-    others = [(vocab.token_bytes[i] or b"", i) for i in trie.tokens[~is_plain[trie.tokens]].tolist()]
+    not_plain = trie.tokens[~is_plain[trie.tokens]]
+    others = [(vocab.token_bytes[i] or b"", i) for i in not_plain.tolist()]
     tries = [texts.new_trie(others), texts.new_trie(_rests(others))]
     jumps: list[list[int]] = []
     for node in _openings(trie):
@@ -171,7 +172,7 @@ def _make(vocab: Vocabulary) -> Forest:
         children=_joined(trie.children, annex.children + (first << 8)),
         starts=_joined(
             trie.starts[: 2 * first],
-            (annex.starts.reshape(-1, 2) + (len(trie.children), num_tokens)).ravel(),
+            np.add(annex.starts.reshape(-1, 2), (len(trie.children), num_tokens)).ravel(),
         ),
         tokens=_joined(*lists),
         end=_joined(end),
@@ -203,8 +204,8 @@ def _table(
     return _joined(head, np.array(vocab.eos_token_ids, np.int32), np.array(flat, np.int32), words)
 
 
-def _joined(*arrays: npt.NDArray[np.generic]) -> Int32Array:
-    found = np.concatenate(arrays).astype(np.int32, copy=False)
+def _joined(*arrays: Int32Array) -> Int32Array:
+    found: Int32Array = np.concatenate(arrays).astype(np.int32, copy=False)
     # Read-only like the arrays of any trie: to numba it is another type if it is not.
     found.setflags(write=False)
     return found

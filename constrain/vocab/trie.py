@@ -104,7 +104,7 @@ class Trie:
         return found
 
     def tokens_below(self, entries: Iterable[int]) -> Int32Array:
-        """The tokens that a walk left untold: its `unsure` entries, i for a subtree, ~i without i."""
+        """The tokens that a walk left untold: its `unsure` entries, i for a subtree, ~i below i."""
         found = []
         for entry in entries:
             node = entry if entry >= 0 else ~entry

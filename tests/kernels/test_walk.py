@@ -67,3 +67,20 @@ def test_a_token_that_ends_inside_a_captured_text_leads_to_what_follows_that_tex
     assert after == automaton.after_bytes(automaton.start, b"ab")
     assert automaton.after_bytes(after, b"bbbbbbbbb") != DEAD
     assert automaton.after_bytes(after, b"bbbbbbba") == DEAD
+
+
+@pytest.mark.parametrize("letters", [b"a", b"ab"])
+@pytest.mark.parametrize("text", [b"aa", b"ab", b"ba"])
+@pytest.mark.parametrize("negate", [False, True])
+def test_texts_that_are_not_known_are_not_taken_for_the_same(letters, text, negate):
+    # Both sides have captured a text; blurred they look alike, and are not.
+    def follow(word):
+        return t.literal(word + b"a")
+
+    one = t.capture(t.byte_class(letters), follow, before=t.byte_class(b"ab"))
+    other = t.capture(t.capture(t.literal(text), follow, before=t.EPS), follow, before=t.EPS)
+    for term in (
+        t.intersect((one, t.complement(other) if negate else other)),
+        t.intersect((one, t.capture(t.byte_class(b"ab"), lambda w: t.literal(b"b" + w)))),
+    ):
+        check(Automaton(Grammar(term, "test"), NASTY, Limits()), NASTY)

@@ -689,12 +689,15 @@ def make_and(A, lo, hi, sp):
     negated = top + CLASS_WORDS
     kept = 0
     num_classes = 0
+    num_blurred = 0
     has_eps = False
     all_nullable = True
     for i in range(sp, top):
         m = np.int64(A[A[WORK] + i])
         if m == ALL_ID:
             continue
+        if A[NODE * m + FLAGS] & BLURRED:
+            num_blurred += 1
         if m == EMPTY_ID or A[NODE * m + FLAGS] & HOLLOW:
             return np.int64(EMPTY_ID)
         if not A[NODE * m + FLAGS] & NULLABLE:
@@ -737,12 +740,13 @@ def make_and(A, lo, hi, sp):
         if outside == ALL_ID:
             return np.int64(EMPTY_ID)
         for i in range(kept):
-            if A[A[WORK] + sp + i] == outside:
+            if A[A[WORK] + sp + i] == outside and not A[NODE * outside + FLAGS] & BLURRED:
                 return np.int64(EMPTY_ID)
         if outside != EMPTY_ID:
             A[A[WORK] + sp + kept] = make_not(A, outside)
             kept = distinct(A, sp, kept + 1)
-    if kept < 2:
+    # Blurred members that look alike may stand for different texts: what is in both is not told.
+    if kept < 2 and num_blurred < 2:
         return np.int64(A[A[WORK] + sp]) if kept else np.int64(ALL_ID)
     flags = NULLABLE | NONEMPTY if all_nullable else 0
     for i in range(kept):

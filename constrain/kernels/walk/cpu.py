@@ -212,20 +212,20 @@ def _jump(plain, node):
 def _sum_up(A, mask):
     """Count the bits of a row and hash it, to A[SUMMARY:SUMMARY + 4]."""
     count = np.int64(0)
-    low = np.uint32(0)
-    high = np.uint32(0)
+    low = np.int64(0)
+    high = np.int64(0)
     for i in range(mask.shape[0]):
-        w = np.uint32(mask[i])
-        at = np.uint32(i)
-        low += w * (np.uint32(2) * at + np.uint32(0x9E3779B1))
-        high += (w ^ np.uint32(w >> np.uint32(15))) * (np.uint32(0x85EBCA77) - np.uint32(2) * at)
-        b = w - ((w >> np.uint32(1)) & np.uint32(0x55555555))
-        b = (b & np.uint32(0x33333333)) + ((b >> np.uint32(2)) & np.uint32(0x33333333))
-        b = (b + (b >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
-        count += np.int64(np.uint32(b * np.uint32(0x01010101)) >> np.uint32(24))
+        w = np.int64(mask[i])
+        # Factors of 11 bits: the sums of a row of MAX_VOCAB_SIZE bits stay below 2**63.
+        low += w * ((i * 0x9E3779B1 >> 16) & 0x7FF)
+        high += (w ^ (w >> 15)) * ((i * 0x85EBCA77 >> 16) & 0x7FF)
+        b = w - ((w >> 1) & 0x55555555)
+        b = (b & 0x33333333) + ((b >> 2) & 0x33333333)
+        b = (b + (b >> 4)) & 0x0F0F0F0F
+        count += (b * 0x01010101 >> 24) & 0xFF
     A[SUMMARY] = count
-    A[SUMMARY + 1] = np.int64(low) & 0x7FFFFFFF
-    A[SUMMARY + 2] = np.int64(high) & 0x7FFFFFFF
+    A[SUMMARY + 1] = (low ^ (low >> 31)) & 0x7FFFFFFF
+    A[SUMMARY + 2] = (high ^ (high >> 31)) & 0x7FFFFFFF
 
 
 @entry
@@ -271,11 +271,9 @@ def walk(
         mode: One of the modes above.
 
     Returns:
-        GAVE_UP if the row is better made otherwise: the walk is long, or a text is captured, or a
-        bounded repeat comes first; `mask` then holds some of the tokens. NEEDS_BASE if the row of
-        arena[BASE] makes this one cheap, SAME if it is this one. Else, once STATUS is OK, DONE, and arena[NUM_VISITED] is
-        how many children it looked at; before that, where to go on from once Python has served
-        STATUS.
+        If the row is better made otherwise, why; `mask` then holds some of the tokens. Else, once
+        STATUS is OK, DONE, and arena[NUM_VISITED] is how many children it looked at; before that,
+        where to go on from once Python has served STATUS.
     """
     A = arena
     whole = mode == ROW or mode == BASED_ROW
