@@ -235,16 +235,24 @@ def _play(batch: Batch, texts: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _copy_ns(rows: int, words: int) -> float:
-    """Median time of copying a whole bitmask, row by row from rows that lie apart."""
+    """Median time of copying a whole bitmask from rows that lie apart, the faster of two ways."""
     sources = [np.full(words, row, np.int32) for row in range(rows)]
     bitmask = np.zeros((rows, words), np.int32)
-    times = []
-    for _ in range(50):
-        start = time.perf_counter_ns()
+    flat = bitmask.reshape(-1)
+
+    def row_by_row() -> None:
         for row, source in enumerate(sources):
             bitmask[row] = source
-        times.append(time.perf_counter_ns() - start)
-    return float(np.median(times))
+
+    medians = []
+    for copy in (row_by_row, lambda: np.concatenate(sources, out=flat)):
+        times = []
+        for _ in range(50):
+            start = time.perf_counter_ns()
+            copy()
+            times.append(time.perf_counter_ns() - start)
+        medians.append(float(np.median(times)))
+    return min(medians)
 
 
 def _print(document: dict[str, Any], console: Console) -> None:
