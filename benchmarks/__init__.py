@@ -25,7 +25,14 @@ In reading order:
 - `report.py`: that document as tables.
 - `options.py`, `run.py`: the command line of the main comparison.
 
-Further commands, each by itself: `COMMANDS`.
+Further commands (`COMMANDS`), each by itself, in jobs of `isolated.py` or plans of `plan.py`:
+
+- `growth/`: pictures of costs against sizes; `resized.py`: one vocabulary in all sizes.
+- `grammars/`: grammars of the catalogue, and how peers spell them.
+- `tools.py`: tool schemas with calls, which these play: `batches.py` (many rows in one call),
+  `steps.py` (accept, rollback, fork), `sharing.py` (what one schema leaves for the next).
+- `held.py`: what compiled grammars hold in memory.
+- `apply.py`: bitmasks laid over logits.
 """
 
 from __future__ import annotations
