@@ -91,6 +91,26 @@ def test_reads_a_piece_as_the_decoder_does_after_another(decoder: Any, piece: st
     assert (b"x" + read).decode("utf-8", "replace") == after
 
 
+ODD_PIECES = ["", " ", "\n", "a b", "é", "Ā", "ā", "ń", "Ń", "ł", "\U0010ffff", "a\U0010ffffb"]
+many_pieces = st.lists(st.one_of(st.none(), pieces, st.sampled_from(ODD_PIECES)), max_size=12)
+
+
+@pytest.mark.parametrize("decoder", CONCATENATING.values(), ids=CONCATENATING.keys())
+@given(given_pieces=many_pieces)
+def test_reads_all_pieces_as_one_by_one(decoder: Any, given_pieces: list[str | None]) -> None:
+    read = piece_reader(spec(decoder))
+    expected = tuple(None if piece is None else read(piece) for piece in given_pieces)
+    assert read.read_all(given_pieces).as_tuple() == expected
+
+
+def test_every_character_of_a_byte_level_piece_among_others() -> None:
+    read = piece_reader(spec(decoders.ByteLevel()))
+    for codepoint in [*range(0x200), 0xFFFF, 0x10FFFF]:
+        given_pieces = ["ab", chr(codepoint), None, "Ġ" + chr(codepoint), "é", ""]
+        expected = tuple(None if piece is None else read(piece) for piece in given_pieces)
+        assert read.read_all(given_pieces).as_tuple() == expected
+
+
 REFUSED = {
     "BPEDecoder": decoders.BPEDecoder(),
     "CTC": decoders.CTC(),

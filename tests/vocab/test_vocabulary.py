@@ -287,3 +287,38 @@ def test_adapters_and_tokenizer_libraries_are_imported_only_when_asked_for() -> 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_pickles_of_one_vocabulary_are_one_object_with_one_trie() -> None:
+    vocab = Vocabulary([b"a", b"ab", b"", None], [3], {"<end>": 3}, vocab_size=9)
+    text = pickle.dumps(vocab)
+    first, second = pickle.loads(text), pickle.loads(text)
+    assert first is second
+    assert first.trie is second.trie
+    assert first.token_bytes == vocab.token_bytes
+    other_order = Vocabulary([b"a", None, None], [1, 2])
+    assert pickle.loads(pickle.dumps(other_order)).eos_token_ids == (1, 2)
+    swapped = Vocabulary([b"a", None, None], [2, 1])
+    assert pickle.loads(pickle.dumps(swapped)).eos_token_ids == (2, 1)
+
+
+def test_a_pickle_is_not_larger_than_the_bytes_it_tells() -> None:
+    vocab = Vocabulary([str(i).encode() for i in range(20_000)] + [None], [20_000])
+    vocab.trie  # noqa: B018 - what is prepared is not sent
+    assert len(pickle.dumps(vocab)) < 20_000 * 10
+
+
+def test_a_pickle_of_another_class_is_of_that_class() -> None:
+    vocab = _Named([b"a", None], [1])
+    assert type(pickle.loads(pickle.dumps(vocab))) is _Named
+
+
+class _Named(Vocabulary):
+    """A class of the user's own."""
+
+
+def test_bytes_one_by_one_are_made_on_demand_and_kept() -> None:
+    vocab = Vocabulary([b"a", None, b""], [1])
+    assert vocab.token_bytes == (b"a", None, b"")
+    assert vocab.token_bytes is vocab.token_bytes
+    assert vocab.flat_offsets is vocab.flat_offsets

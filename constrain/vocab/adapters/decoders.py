@@ -22,18 +22,94 @@ real tokenizers with the original.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from constrain.errors import VocabularyError
+import numpy as np
 
-__all__ = ["byte_level_bytes", "piece_reader"]
+from constrain.errors import VocabularyError
+from constrain.vocab.texts import NEVER_TEXT, Texts
+
+__all__ = ["PieceReader", "byte_level_bytes", "piece_reader"]
 
 _Step = Callable[[str], str]
 _Last = Callable[[str], bytes]
 
 
-def piece_reader(decoder: Mapping[str, Any] | None, *, source: str = "the tokenizer") -> _Last:
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    """Every occurrence of a fixed string becomes another."""
+
+    old: str
+    new: str
+
+    def __call__(self, piece: str) -> str:
+        return piece.replace(self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceReader:
+    """What a decoder makes of a token that continues a text.
+
+    Attributes:
+        steps: From string to string, in order.
+        last: From string to bytes.
+    """
+
+    steps: tuple[_Step, ...]
+    last: _Last
+
+    def __call__(self, piece: str) -> bytes:
+        """The bytes of one token."""
+        for step in self.steps:
+            piece = step(piece)
+        return self.last(piece)
+
+    def read_all(self, pieces: Sequence[str | None]) -> Texts:
+        """The bytes of every token; None is never text.
+
+        Cost: for the decoders of nearly all tokenizers a few operations on all tokens at once; else
+        one call for each token.
+        """
+        if self.last is byte_level_bytes and not self.steps:
+            return _all_byte_level(pieces)
+        found = self._all_replaced(pieces)
+        if found is None:
+            found = [None if piece is None else self(piece) for piece in pieces]
+        return Texts.of(found)
+
+    def _all_replaced(self, pieces: Sequence[str | None]) -> list[bytes | None] | None:
+        """The same where each step replaces a fixed string; None where not."""
+        if self.last not in (str.encode, _byte_fallback_bytes):
+            return None
+        joined = _BETWEEN.join([piece or "" for piece in pieces])
+        if joined.count(_BETWEEN) != max(len(pieces) - 1, 0):
+            return None  # a token has the very character
+        for step in self.steps:
+            if not isinstance(step, _Replacement) or _BETWEEN in step.old or step.old == "":
+                return None
+            if _BETWEEN in step.new:
+                return None
+            joined = step(joined)
+        found: list[bytes | None] = list(joined.encode().split(_BETWEEN.encode())) if pieces else []
+        if self.last is _byte_fallback_bytes:
+            for i, text in enumerate(found):
+                if text is not None and len(text) == 6 and text.startswith(b"<0x"):
+                    found[i] = _byte_fallback_bytes(text.decode())
+        for i, piece in enumerate(pieces):
+            if piece is None:
+                found[i] = None
+        return found
+
+
+_BETWEEN = "\U0010ffff"
+"""Stands between tokens while all are read at once: no character, so hardly any token has it."""
+
+
+def piece_reader(
+    decoder: Mapping[str, Any] | None, *, source: str = "the tokenizer"
+) -> PieceReader:
     """Compile a decoder, in the form of a tokenizer.json, for one token at a time.
 
     Args:
@@ -41,7 +117,7 @@ def piece_reader(decoder: Mapping[str, Any] | None, *, source: str = "the tokeni
         source: What is being read, for messages.
 
     Returns:
-        A function from the spelling of a token to its bytes when it continues a text.
+        What gives for the spelling of a token its bytes when it continues a text.
 
     Raises:
         VocabularyError: There is no decoder, or a part of it is not concatenation; the part is
@@ -69,14 +145,14 @@ def piece_reader(decoder: Mapping[str, Any] | None, *, source: str = "the tokeni
         elif kind == "ByteFallback":
             last = _byte_fallback_bytes
         elif kind == "Replace" and "String" in part.get("pattern", {}):
-            steps.append(_replace(part["pattern"]["String"], part["content"]))
+            steps.append(_Replacement(part["pattern"]["String"], part["content"]))
         elif kind == "Metaspace":
-            steps.append(_replace(part["replacement"], " "))
+            steps.append(_Replacement(part["replacement"], " "))
         elif kind == "WordPiece":
             steps.append(_word_piece(part["prefix"], cleanup=part["cleanup"]))
         else:
             raise _refusal(part, source, "in this place")
-    return _chain(steps, last or str.encode)
+    return PieceReader(tuple(steps), last or str.encode)
 
 
 def byte_level_bytes(piece: str) -> bytes:
@@ -107,22 +183,6 @@ def _refusal(part: Mapping[str, Any], source: str, place: str) -> VocabularyErro
         "hint: give the bytes of each token yourself: "
         "constrain.Vocabulary(token_bytes, eos_token_ids)"
     )
-
-
-def _chain(steps: list[_Step], last: _Last) -> _Last:
-    def read(piece: str) -> bytes:
-        for step in steps:
-            piece = step(piece)
-        return last(piece)
-
-    return read if steps else last
-
-
-def _replace(old: str, new: str) -> _Step:
-    def replace(piece: str) -> str:
-        return piece.replace(old, new)
-
-    return replace
 
 
 _BYTE_PIECE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
@@ -176,3 +236,34 @@ def _byte_of_character() -> dict[int, int]:
 
 
 _BYTE_OF_CHARACTER = _byte_of_character()
+
+_SPELLS_NO_BYTE = 0x100
+_BYTE_OF_CODEPOINT = np.full(max(_BYTE_OF_CHARACTER) + 2, _SPELLS_NO_BYTE, np.int16)
+_BYTE_OF_CODEPOINT[:0x100] = range(0x100)
+for _codepoint, _byte in _BYTE_OF_CHARACTER.items():
+    _BYTE_OF_CODEPOINT[_codepoint] = min(_byte, _SPELLS_NO_BYTE)
+
+
+def _all_byte_level(pieces: Sequence[str | None]) -> Texts:
+    """`byte_level_bytes` of every piece at once."""
+    never_text = [i for i, piece in enumerate(pieces) if piece is None]
+    known: list[Any] = list(pieces)
+    for i in never_text:
+        known[i] = ""
+    codepoints = np.frombuffer("".join(known).encode("utf-32-le"), "<u4")
+    last = len(_BYTE_OF_CODEPOINT) - 1
+    spelled = _BYTE_OF_CODEPOINT[np.minimum(codepoints, last)]
+    lengths = np.fromiter(map(len, known), np.int32, len(known))
+    flat = spelled.astype(np.uint8).tobytes()
+    odd = np.flatnonzero(spelled == _SPELLS_NO_BYTE)
+    if len(odd):
+        stops = np.cumsum(lengths)
+        parts, at = [], 0
+        for i in np.unique(np.searchsorted(stops, odd, side="right")).tolist():
+            text = byte_level_bytes(known[i])
+            parts += [flat[at : stops[i] - lengths[i]], text]
+            at = int(stops[i])
+            lengths[i] = len(text)
+        flat = b"".join([*parts, flat[at:]])
+    lengths[never_text] = NEVER_TEXT
+    return Texts.over(flat, lengths)

@@ -9,7 +9,7 @@ from typing import Any
 from constrain.errors import VocabularyError
 from constrain.vocab.adapters.decoders import piece_reader
 from constrain.vocab.adapters.end_tokens import Declared
-from constrain.vocab.adapters.table import TokenTable, make_table
+from constrain.vocab.adapters.table import TokenTable, check_id, make_table
 from constrain.vocab.vocabulary import EndTokens
 
 __all__ = ["read_tokenizers"]
@@ -43,40 +43,55 @@ def read_tokenizers(
         )
     read = piece_reader(_state(tokenizer.decoder, "decoder", source), source=source)
     _check_pipeline(tokenizer, source)
-    spelling = _spellings(tokenizer)
+    spelling = _spellings(tokenizer, source)
     added = tokenizer.get_added_tokens_decoder()
-    spelling.update((i, token.content) for i, token in added.items())
+    highest = max(added, default=-1)
+    check_id(highest, source)
+    spelling += [None] * (highest + 1 - len(spelling))
+    for i, token in added.items():
+        spelling[i] = token.content
 
     unknown = _unknown_id(tokenizer)
     never_text = {i for i, token in added.items() if token.special}
     never_text.update(i for i in reserved_ids if i in added)
     if unknown is not None:
         never_text.add(unknown)
+    specials = [(piece, i) for i in sorted(never_text) if (piece := _at(spelling, i))]
+    text = spelling.copy()
+    for i in never_text:
+        if i < len(text):
+            text[i] = None
     return make_table(
-        {i: read(piece) for i, piece in spelling.items() if i not in never_text},
-        [(spelling[i], i) for i in sorted(never_text) if spelling.get(i)],
+        read.read_all(text),
+        specials,
         requested=eos_token_ids,
         declared=declared,
         find=tokenizer.token_to_id,
-        name_of=spelling.get,
+        name_of=lambda i: _at(spelling, i),
         source=source,
     )
 
 
-def _spellings(tokenizer: Any) -> dict[int, str]:  # noqa: ANN401 - tokenizers.Tokenizer
-    """The model's own spelling of every id.
+def _at(spelling: list[str | None], i: int) -> str | None:
+    return spelling[i] if i < len(spelling) else None
 
-    A dictionary by string loses ids: Unigram models may hold one piece twice. Those are asked for
-    one by one.
+
+def _spellings(
+    tokenizer: Any,  # noqa: ANN401 - tokenizers.Tokenizer
+    source: str,
+) -> list[str | None]:
+    """The model's own spelling of every id; None where an id is left out.
+
+    Ids are asked for one by one: a dictionary by string takes longer, and loses some (Unigram
+    models may hold one piece twice). As long as no id is left out there are as many as the model
+    has; else the dictionary tells the highest.
     """
-    ids = tokenizer.get_vocab(with_added_tokens=False)
-    spelling = {i: piece for piece, i in ids.items()}
-    size = tokenizer.get_vocab_size(with_added_tokens=False)
-    if len(spelling) < size or len(spelling) < len(ids):
-        for i in range(max(size, max(spelling, default=-1) + 1)):
-            piece = tokenizer.model.id_to_token(i)
-            if piece is not None:
-                spelling[i] = piece
+    spelling_of = tokenizer.model.id_to_token
+    spelling = list(map(spelling_of, range(tokenizer.get_vocab_size(with_added_tokens=False))))
+    if None in spelling:
+        highest = max(tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
+        check_id(highest, source)
+        spelling += map(spelling_of, range(len(spelling), highest + 1))
     return spelling
 
 
