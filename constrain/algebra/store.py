@@ -47,16 +47,16 @@ MAX_COUNT: Final = lay.INFINITE - (1 << 20)
 Int32Array = npt.NDArray[np.int32]
 
 _FIRST_CAPACITY: Final = {
-    "nodes": 1024,
-    "pool": 512,
-    "classes": 64,
-    "partitions": 32,
-    "targets": 2048,
-    "captures": 16,
+    "nodes": 2048,
+    "pool": 1024,
+    "classes": 128,
+    "partitions": 128,
+    "targets": 16384,
+    "captures": 64,
     "token_sets": 8,
     "token_ids": 32,
     "products": lay.PRODUCT_SLOTS,
-    "work": 8192,
+    "work": 16384,
     "frames": 512,
 }
 _HASHED: Final = ("nodes", "classes", "partitions")

@@ -37,10 +37,12 @@ from constrain.kernels.walk import (
     BASED_DRAFT,
     BASED_ROW,
     BOUNDED,
+    BOUNDED_ROW,
     CAPTURES,
     DONE,
     DRAFT,
     FRAME,
+    LEVEL,
     LOOK,
     NEEDS_BASE,
     PART,
@@ -61,6 +63,8 @@ _MAX_DRAFTS = 256
 
 SHORT_LIST = 1024
 """Tokens that a walk lists."""
+MAX_EXITS = 16_384
+"""Places of the vocabulary's trie where a run of bytes may be left. More are walked one by one."""
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
 KNOWN_STEPS = 64
@@ -132,7 +136,8 @@ class MaskRows:
         self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
-        self._stack = np.zeros(FRAME * (self._forest.max_depth + 2), np.int32)
+        self._stack = np.zeros((FRAME + LEVEL) * (self._forest.max_depth + 2), np.int32)
+        self._exits = np.zeros(2 * MAX_EXITS, np.int32)
         self._listed = np.zeros(2 * SHORT_LIST, np.int32)
         self.steps = Steps()
         self.named = NamedTokens(store, vocab)
@@ -179,9 +184,15 @@ class MaskRows:
             self._store.arena[lay.BASE] = base
             at = self._walk(state, self._forest, draft, BASED_ROW)
         elif at in (SAME, BOUNDED):
-            row = self._make_same(state, bounded=at == BOUNDED)
-            if row is not None:
-                return row
+            bound = int(self._store.arena[lay.BOUND])
+            base = self._asked_for()
+            row = self.make(base)
+            if at == SAME:
+                return self._share(state, row)
+            if not self._lets_text_through(base):
+                if self._longest(row) <= bound:
+                    return self._share(state, row)
+                at = self._walk(state, self._forest, draft, BOUNDED_ROW)
         if at == CAPTURES:
             return None
         if at != DONE:
@@ -195,15 +206,6 @@ class MaskRows:
             pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
-
-    def _make_same(self, state: StateId, *, bounded: bool) -> MaskRow | None:
-        """The row of a state that is that of another; None if it is only nearly so."""
-        bound = int(self._store.arena[lay.BOUND])
-        base = self._asked_for()
-        row = self.make(base)
-        if bounded and (self._lets_text_through(base) or self._longest(row) > bound):
-            return None
-        return self._share(state, row)
 
     def _asked_for(self) -> StateId:
         return StateId(int(self._store.arena[lay.BASE]))
@@ -362,10 +364,11 @@ class MaskRows:
                     trie.starts,
                     trie.tokens,
                     self._forest.plain,
+                    self._forest.preorder,
                     mask,
                     self._stack,
                     at,
-                    seen,
+                    seen if mode == PLAIN else self._exits,
                     self._slice_start,
                     self._unsure,
                     self._listed,

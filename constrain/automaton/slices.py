@@ -62,6 +62,7 @@ class Forest:
         tokens: int32: see `Trie`; past them lists of tokens that `plain` names.
         end: [N], int32: see `Trie`.
         plain: int32: where what is, see `kernels/walk/layout.py`.
+        preorder: int32: of each node of the vocabulary's trie its end << 8 | its byte.
         max_depth: Of all tries.
     """
 
@@ -70,6 +71,7 @@ class Forest:
     tokens: Int32Array
     end: Int32Array
     plain: Int32Array
+    preorder: Int32Array
     max_depth: int
 
     @property
@@ -249,6 +251,7 @@ def _make(vocab: Vocabulary) -> Forest:
         tokens=_joined(*lists),
         end=_joined(end),
         plain=_table(vocab, roots, trie.num_nodes, jumps, words.view(np.int32), end),
+        preorder=_joined(trie.end << 8 | trie.byte),
         max_depth=trie.max_depth + 2,
     )
 

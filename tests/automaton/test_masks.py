@@ -183,3 +183,27 @@ def test_a_search_for_emptiness_does_not_disturb_the_cover():
     for prefix in (b"1", b"1w", b"1a", b"1ac", b"1b", b"1wb"):
         state = automaton.after_bytes(automaton.start, prefix)
         assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), prefix
+
+
+RUNS = st.sampled_from(["[^\\x00-\\x1f]", "[a-zA-Z0-9_.-]", "[ -~]", "[a-z0-9A-Zé]", '[^"ab]', "."])
+BOUNDS = st.sampled_from(["*", "+", "{0,1}", "{1,3}", "{2,5}", "{3}", "{1,40}", "{5,}"])
+AFTER = st.sampled_from(["", '"', "a", "ab|b", '"[a-z ]*"', "[0-9]{2}"])
+TYPING = Vocabulary(
+    [bytes(p) for n in range(1, 4) for p in itertools.product(b'ab" -', repeat=n)]
+    + [bytes([b]) for b in range(256)]
+    + [b"aaaaaaa", b'aaaa"', "aé".encode(), "éé".encode(), b"a\xc3", None],
+    eos_token_ids=[5 + 25 + 125 + 256 + 5],
+)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(RUNS, BOUNDS), min_size=1, max_size=3), AFTER, st.booleans())
+def test_runs_of_many_bytes(parts, after, quoted):
+    body = "".join(f"{run}{bound}" for run, bound in parts)
+    pattern = f'"{body}"({after})' if quoted else f"{body}({after})"
+    automaton = Automaton(Grammar.from_regex(pattern), TYPING, Limits(max_mask_rows_bytes=1))
+    texts = [b"", b"a", b"aa", b'"', b'"a', b'"aaa', b'"aa"', b"-a-", "é".encode(), b"\xc3"]
+    for text in texts * 2:
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text

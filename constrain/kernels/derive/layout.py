@@ -40,6 +40,8 @@ NUM_LISTED = 14
 """Pairs that the last walk wrote to its `listed`, or -1 where it lists none."""
 BASE = 15
 """The state whose row the last walk asked for."""
+RUNNING = 53
+"""Whether the last walk has gone through a run (`kernels/walk/runs.py`)."""
 BOUND = 52
 """How many repeats the state of the last walk may begin with."""
 HEAD = 64

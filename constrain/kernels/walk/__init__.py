@@ -5,13 +5,14 @@ allowed. Decided here: the order of the walk, what is skipped. Not decided here:
 caller knows whether the state is accepting), remembered rows (`automaton`).
 
 `reference.py` asks for every token alone; `cpu.py` walks the trie; `cover.py` sees where that is
-not needed.
+not needed, `runs.py` where it is quicker done; `layout.py` is what a vocabulary has ready for them.
 """
 
 from constrain.kernels.walk.cpu import (
     BASED_DRAFT,
     BASED_ROW,
     BOUNDED,
+    BOUNDED_ROW,
     CAPTURES,
     DONE,
     DRAFT,
@@ -27,15 +28,18 @@ from constrain.kernels.walk.cpu import (
     SUM,
     walk,
 )
+from constrain.kernels.walk.runs import LEVEL
 
 __all__ = [
     "BASED_DRAFT",
     "BASED_ROW",
     "BOUNDED",
+    "BOUNDED_ROW",
     "CAPTURES",
     "DONE",
     "DRAFT",
     "FRAME",
+    "LEVEL",
     "LONG",
     "LONG_WALK",
     "LOOK",

@@ -51,6 +51,7 @@ from constrain.kernels.derive.layout import (
     ROW_PARTITION,
     ROW_RESOLVED,
     ROW_STATE,
+    RUNNING,
     STATUS,
     SUMMARY,
     TARGETS,
@@ -78,6 +79,7 @@ from constrain.kernels.walk.layout import (
     RESTS,
     WORDS_AT,
 )
+from constrain.kernels.walk.runs import INTERRUPTED, LEVEL, NO_RUN, go_through_run
 
 FRAME = 4
 """Slots of a level of the stack: partition, targets, the next child, the end of the children."""
@@ -89,6 +91,8 @@ LEAST_ALIKE = 48
 LONG_WALK = 16_384
 """Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
 again."""
+LONG_RUN = 256
+"""Nodes below another that make a run from there worth while."""
 _QUOTE = 34
 
 # Modes of a walk.
@@ -105,9 +109,11 @@ ROW = 4
 summed up."""
 BASED_ROW = 5
 """Like ROW, where `mask` is the row of the state asked for."""
-LOOK = 6
+BOUNDED_ROW = 6
+"""Like ROW, once that has returned BOUNDED, and it was not the same."""
+LOOK = 7
 """No walk: `state` is flagged COVERS if any plain text may follow."""
-SUM = 7
+SUM = 8
 """No walk: `mask` is a row, and is summed up."""
 
 # What a walk returns when it is over, or is not to be.
@@ -236,6 +242,7 @@ def walk(
     starts,
     tokens,
     plain,
+    preorder,
     mask,
     stack,
     start,
@@ -255,11 +262,12 @@ def walk(
         starts: See children.
         tokens: See children.
         plain: int32, of the forest: see `layout.py`.
+        preorder: int32, of the forest: see `runs.py`.
         mask: [ceil(V/32)], uint32. Mutated; bits that are set stay set, but for BASED_*.
-        stack: [FRAME * (max depth + 2)], int32: scratch, kept between calls.
+        stack: [(FRAME + LEVEL) * (max depth + 2)], int32: scratch, kept between calls.
         start: 0, or what the last call returned when STATUS stopped it.
-        seen: [N], int32, zero at the first call: the live state of each node goes here. Or [0], to
-            do without.
+        seen: [N], int32. In mode PLAIN zero at the first call: the live state of each node goes
+            here; or [0], to do without. In other modes scratch, kept between calls.
         slice_start: The state of plain text (`cover.py`), always the same one.
         unsure: [>= N], int32. The first arena[NUM_UNSURE] entries are written: nodes i whose tokens
             depend on texts captured, so that the row does not tell whether they may follow; for ~i
@@ -276,10 +284,11 @@ def walk(
         where to go on from once Python has served STATUS.
     """
     A = arena
-    whole = mode == ROW or mode == BASED_ROW
+    whole = mode == ROW or mode == BASED_ROW or mode == BOUNDED_ROW
     may_give_up = whole or mode == DRAFT or mode == BASED_DRAFT
     on_base = mode == BASED_ROW or mode == BASED_DRAFT
     based = np.int64(EMPTY_ID)
+    levels = FRAME * (stack.shape[0] // (FRAME + LEVEL))
     top = np.int64(start) - 1
     if mode == SUM:
         _sum_up(A, mask)
@@ -310,8 +319,9 @@ def walk(
         A[WALK_STATE] = plain[AFTER_ALL] if mode != PLAIN else 0
         first_child = np.int64(starts[0])
         last_child = np.int64(starts[2])
+        running = False
         if mode != PLAIN and _bytes_through(A, state) > MANY_BYTES:
-            if may_give_up and begins_with_counter(A, state):
+            if may_give_up and mode != BOUNDED_ROW and begins_with_counter(A, state):
                 same = _unbounded(A, state, np.int64(1), np.int64(INFINITE))
                 if A[STATUS] != OK:
                     return 0
@@ -340,7 +350,8 @@ def walk(
                 if based != EMPTY_ID and not on_base:
                     A[BASE] = based
                     return NEEDS_BASE
-            if A[NODE * state + FLAGS] & COVERS:
+            running = A[NODE * state + FLAGS] & COVERS == 0
+            if not running:
                 words = plain[WORDS_AT]
                 for w in range(mask.shape[0]):
                     mask[w] |= np.uint32(plain[words + w])
@@ -352,6 +363,28 @@ def walk(
         if on_base and based != A[BASE]:
             return LONG
         A[BASE] = based
+        num_exits = np.int64(NO_RUN)
+        if running and based == EMPTY_ID:
+            num_exits = go_through_run(
+                A,
+                state,
+                0,
+                preorder.shape[0],
+                preorder,
+                starts,
+                tokens,
+                mask,
+                stack,
+                levels,
+                seen,
+                0,
+            )
+            if num_exits == INTERRUPTED:
+                return 0
+        A[RUNNING] = num_exits >= 0
+        if num_exits >= 0:
+            first_child = np.int64(0)
+            last_child = num_exits
         stack[0] = A[NODE * state + ROW_PARTITION] * 256
         stack[1] = A[NODE * state + ROW_OFFSET]
         stack[2] = first_child
@@ -364,6 +397,7 @@ def walk(
     base_partition = np.int64(A[NODE * based + ROW_PARTITION]) * 256
     base_offset = np.int64(A[NODE * based + ROW_OFFSET])
     listing = A[NUM_LISTED] >= 0
+    running = mode != PLAIN and A[RUNNING] != 0
     partition = np.int64(stack[FRAME * top])
     offset = np.int64(stack[FRAME * top + 1])
     at = np.int64(stack[FRAME * top + 2])
@@ -379,12 +413,17 @@ def walk(
             at = np.int64(stack[FRAME * top + 2])
             end = np.int64(stack[FRAME * top + 3])
             continue
-        child = np.int64(children[at])
+        if running and top == 0:
+            i = np.int64(seen[2 * at])
+            t = np.int64(seen[2 * at + 1])
+            byte = np.int64(preorder[i] & 255)
+        else:
+            child = np.int64(children[at])
+            i = child >> 8
+            byte = child & 255
+            t = np.int64(targets[offset + partitions[partition + byte]])
         at += 1
         visited += 1
-        byte = child & 255
-        t = np.int64(targets[offset + partitions[partition + byte]])
-        i = child >> 8
         if top == 0 and based != EMPTY_ID:
             if t == targets[base_offset + partitions[base_partition + byte]]:
                 continue
@@ -408,10 +447,10 @@ def walk(
         last_child = np.int64(starts[2 * i + 4])
         deeper = last_child > first_child
         inside = t
+        jump = np.int64(-1)
         if deeper and not flags & OPEN:
             ready = A[NODE * t + ROW_STATE] == ROW_RESOLVED
-            jump = np.int64(-1)
-            if not ready:
+            if not ready or byte == _QUOTE:
                 if mode != PLAIN:
                     inside = _unbounded(A, t, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
                 ready = A[STATUS] == OK and resolve(A, inside, 0)
@@ -421,6 +460,7 @@ def walk(
                     ready = covers(A, inside, slice_start)
             if not ready:
                 stack[FRAME * top + 2] = at - 1
+                stack[FRAME * top + 3] = end
                 A[NUM_VISITED] = visited - 1
                 return top + 1
             if jump >= 0 and A[NODE * inside + FLAGS] & COVERS:
@@ -436,7 +476,7 @@ def walk(
                 if root != NO_TRIE:
                     first_child = np.int64(starts[2 * root + 2])
                     last_child = np.int64(starts[2 * root + 4])
-        if seen.shape[0] > 0:
+        if mode == PLAIN and seen.shape[0] > 0:
             seen[i] = t
         for j in range(starts[2 * i + 3], starts[2 * i + 5]):
             token = tokens[j]
@@ -450,6 +490,31 @@ def walk(
                     listed[pair] = token
                     listed[pair + 1] = t
                     A[NUM_LISTED] += 1
+        if running and top == 0 and deeper and not flags & OPEN:
+            below = np.int64(preorder[i]) >> 8
+            if below - i > LONG_RUN and jump < 0:
+                num_exits = go_through_run(
+                    A,
+                    inside,
+                    i + 1,
+                    below,
+                    preorder,
+                    starts,
+                    tokens,
+                    mask,
+                    stack,
+                    levels,
+                    seen,
+                    end,
+                )
+                if num_exits == INTERRUPTED:
+                    stack[FRAME * top + 2] = at - 1
+                    stack[FRAME * top + 3] = end
+                    A[NUM_VISITED] = visited - 1
+                    return top + 1
+                if num_exits >= 0:
+                    end = num_exits
+                    continue
         if deeper:
             if flags & OPEN:
                 unsure[A[NUM_UNSURE]] = ~i
@@ -458,6 +523,7 @@ def walk(
             if may_give_up and not on_base and visited > LONG_WALK:
                 return LONG
             stack[FRAME * top + 2] = at
+            stack[FRAME * top + 3] = end
             top += 1
             partition = A[NODE * inside + ROW_PARTITION] * 256
             offset = np.int64(A[NODE * inside + ROW_OFFSET])

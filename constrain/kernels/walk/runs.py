@@ -1,0 +1,134 @@
+"""The part of a walk that stays in one run of bytes: [a-z0-9_-]*, or as many as a bound allows.
+
+Most bytes lead from such a state to itself, or to one like it with a lower bound. Then the nodes of
+the trie are gone through in the order in which they lie, with one look at a byte each: 2-3 ns a
+node instead of 10. Where another byte leaves the run, its node and the state there are written down
+(an *exit*), and the walk goes on from there as always.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constrain.kernels.compile import inner
+from constrain.kernels.derive.emptiness import resolve
+from constrain.kernels.derive.layout import (
+    BLURRED,
+    EMPTY_ID,
+    FIRST,
+    FLAGS,
+    NODE,
+    PARTITION_SIZE,
+    PARTITIONS,
+    ROW_OFFSET,
+    ROW_PARTITION,
+    TARGETS,
+)
+
+LEAST_RUN = 40
+"""Bytes of a run that make going through all nodes worth while."""
+LEVEL = 2
+"""Slots of a level: where the state's targets begin, and where the subtree gone into there ends."""
+
+NO_RUN = -1
+INTERRUPTED = -2
+
+_RUNS_ON = 0
+_LEAVES = 1
+_IS_OVER = 2
+
+
+@inner
+def _run_class(A, state):
+    """The class of bytes that a run from a state would be of; -1 if none has many."""
+    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    best = np.int64(-1)
+    most = np.int64(LEAST_RUN - 1)
+    for c in range(A[A[PARTITION_SIZE] + A[NODE * state + ROW_PARTITION]]):
+        if A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c] == EMPTY_ID:
+            continue
+        count = np.int64(0)
+        for byte in range(256):
+            count += np.int64(A[partition + byte] == c)
+        if count > most:
+            most = count
+            best = np.int64(c)
+    return best
+
+
+@inner
+def go_through_run(
+    A, state, first, stop, preorder, starts, tokens, mask, levels, base, exits, found
+):
+    """Set the bits of the tokens inside the run of a state, and write down its exits.
+
+    Args:
+        A: Terms.
+        state: A live state whose row is there.
+        first: The nodes first, ..., stop - 1 are gone through: all those below some node.
+        stop: See first.
+        preorder: [N], int32: of each node end << 8 | byte.
+        starts: See `Trie`.
+        tokens: See `Trie`.
+        mask: [ceil(V/32)], uint32. Mutated.
+        levels: int32: scratch, LEVEL slots a level from `base` on.
+        base: Where it begins.
+        exits: [2 * E], int32. Pairs are written: a node, and the live state there.
+        found: How many are written already.
+
+    Returns:
+        How many exits there are then; NO_RUN if few bytes stay in the run, or too many exits are
+        found; INTERRUPTED if STATUS says that something is missing. Bits that are set are right.
+    """
+    run = _run_class(A, state)
+    if run < 0:
+        return np.int64(NO_RUN)
+    kind = np.int64(A[NODE * state + ROW_PARTITION])
+    partition = A[PARTITIONS] + kind * 256
+    levels[base] = A[NODE * state + ROW_OFFSET]
+    known = np.int64(0)
+    ending = np.int64(_RUNS_ON)  # what is at the level after the last one known
+    last = np.int64(EMPTY_ID)
+    depth = np.int64(0)
+    at = np.int64(first)
+    while at < stop:
+        while depth > 0 and at >= levels[base + LEVEL * depth - 1]:
+            depth -= 1
+        end = np.int64(preorder[at]) >> 8
+        c = np.int64(A[partition + (preorder[at] & 255)])
+        t = np.int64(EMPTY_ID)
+        if c == run:
+            if depth == known and ending == _RUNS_ON:
+                t = np.int64(A[A[TARGETS] + levels[base + LEVEL * depth] + c])
+                last = t
+                if t == EMPTY_ID:
+                    ending = np.int64(_IS_OVER)
+                elif A[NODE * t + FLAGS] & (FIRST | BLURRED):
+                    ending = np.int64(_LEAVES)
+                else:
+                    if not resolve(A, t, 0):
+                        return np.int64(INTERRUPTED)
+                    if A[NODE * t + ROW_PARTITION] == kind:
+                        known += 1
+                        levels[base + LEVEL * known] = A[NODE * t + ROW_OFFSET]
+                    else:
+                        ending = np.int64(_LEAVES)
+            if depth < known:
+                for j in range(starts[2 * at + 3], starts[2 * at + 5]):
+                    token = tokens[j]
+                    mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+                levels[base + LEVEL * depth + 1] = end
+                depth += 1
+                at += 1
+                continue
+            t = last
+        else:
+            t = np.int64(A[A[TARGETS] + levels[base + LEVEL * depth] + c])
+        if t != EMPTY_ID:
+            if 2 * found >= exits.shape[0]:
+                return np.int64(NO_RUN)
+            exits[2 * found] = at
+            exits[2 * found + 1] = t
+            found += 1
+        at = end
+    return found
