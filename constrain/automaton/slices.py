@@ -125,7 +125,7 @@ def _forest_of(arrays: Arrays, vocab: Vocabulary) -> Forest | None:
     trie = vocab.trie
     if set(arrays) != set(_FIELDS) or any(a.dtype != np.int32 for a in arrays.values()):
         return None
-    forest = Forest(**arrays, max_depth=trie.max_depth + 2)  # type: ignore[arg-type]
+    forest = Forest(**arrays, preorder=_preorder(trie), max_depth=trie.max_depth + 2)  # type: ignore[arg-type]
     return forest if _is_sound(forest, trie) and _is_sound_table(forest, vocab) else None
 
 
@@ -251,7 +251,7 @@ def _make(vocab: Vocabulary) -> Forest:
         tokens=_joined(*lists),
         end=_joined(end),
         plain=_table(vocab, roots, trie.num_nodes, jumps, words.view(np.int32), end),
-        preorder=_joined(trie.end << 8 | trie.byte),
+        preorder=_preorder(trie),
         max_depth=trie.max_depth + 2,
     )
 
@@ -277,6 +277,10 @@ def _table(
     head[lay.WORDS_AT] = head[lay.JUMPS_AT] + lay.JUMP * len(jumps)
     flat = [at for jump in jumps for at in jump]
     return _joined(head, np.array(vocab.eos_token_ids, np.int32), np.array(flat, np.int32), words)
+
+
+def _preorder(trie: Trie) -> Int32Array:
+    return _joined(trie.end << 8 | trie.byte)
 
 
 def _joined(*arrays: Int32Array) -> Int32Array:
