@@ -127,7 +127,8 @@ def summarise_sharing(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """One document of all outcomes; each figure a median over the runs with its range.
 
     `shared_first_mask` and `shared_played` are the time of some tools in order / that of the same
-    tools alone: 1 means that nothing is shared.
+    tools alone: 1 means that nothing is shared by a vocabulary. `of_a_process` is the mean first
+    mask of tools in order / the first mask of a schema in a new process.
     """
     engines: dict[str, Any] = {}
     for name in dict.fromkeys(outcome.arguments["engine"] for outcome in outcomes):
@@ -173,6 +174,9 @@ def _figures(kinds: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
     for result, which in zip(kinds.get("second process", ()), ("first", "second"), strict=False):
         for key in ("prepare", "first_mask", "in_string"):
             figures[f"{which}_process_{key}_ms"] = result[f"{key}_ns"] / 1e6
+    first_of_process = figures.get("second_process_first_mask_ms")
+    if first_of_process is not None and "in_order_first_mask_mean_ms" in figures:
+        figures["of_a_process"] = figures["in_order_first_mask_mean_ms"] / first_of_process
     return figures
 
 

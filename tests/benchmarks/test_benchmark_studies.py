@@ -104,6 +104,7 @@ def test_sharing_compares_a_tool_with_itself():
     assert figures["shared_played"] == 0.5
     assert figures["first_process_in_string_ms"] == 2.0
     assert figures["second_process_in_string_ms"] == 0.1
+    assert figures["of_a_process"] == 2.5 / 4
     assert ours["refused"] == 1
     assert ours["broken"] == ["all at once: timeout after 120 s"]
 
