@@ -24,6 +24,7 @@ from constrain.algebra.store import DEAD, Prelude, StateId, TermStore
 from constrain.algebra.terms import (
     EPS,
     Term,
+    Timed,
     alt,
     cat,
     complement,
@@ -32,6 +33,7 @@ from constrain.algebra.terms import (
     optional,
     repeat,
     token,
+    within_tokens,
 )
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.explanation import Derivation, Explainer, Explanation, OnDemand
@@ -105,7 +107,7 @@ class Grammar:
     `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
     text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
     intersection with a second one here, and is refused. `g.optional()` and `g.repeat(lo, hi,
-    separator=",")` say how often.
+    separator=",")` say how often, `g.within_tokens(n)` how long.
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
@@ -663,6 +665,27 @@ class Grammar:
             limits=self._limits,
         )
 
+    def within_tokens(self, most: int) -> Grammar:
+        """This, or its beginning where it has come to `most` tokens.
+
+        Tokens are counted that end inside it, from its first byte on. With the last of them it is
+        cut, even in the middle of a word, and what follows it comes next. `first.within_tokens(9) +
+        then` therefore never leaves `then` out of reach.
+
+        `accepts` and `first_rejection` judge texts without tokens, which are not bounded. Under `&`
+        and `~` it is refused.
+
+        Args:
+            most: How many, >= 0; with 0 there is nothing.
+
+        Raises:
+            GrammarError: That is no such number.
+        """
+        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+            raise GrammarError(f"within_tokens wants a number of tokens >= 0, not {most!r}")
+        bounded = within_tokens(self.term, most)
+        return Grammar(bounded, f"{self.description}.within_tokens({most})", limits=self._limits)
+
     def with_reasoning(
         self, end: str = "</think>", *, begin: str | None = None, optional: bool = False
     ) -> Grammar:
@@ -689,6 +712,11 @@ class Grammar:
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)
+        if isinstance(rule, Timed):
+            raise UnsupportedFeatureError(
+                f"{operator} is about texts, and {self.description} counts tokens",
+                hint="bound the number of tokens of the result: (g1 & g2).within_tokens(n)",
+            )
         if rule is not None:
             raise UnsupportedFeatureError(
                 f"{operator} needs grammars that do not recurse, and rule {rule.name!r} of "

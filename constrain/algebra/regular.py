@@ -3,12 +3,12 @@
 A term without rules is a regular expression. So is one whose rules do not recurse: put the bodies
 in place of the names. Rules declared regular (`Rule(regular=True)`: right-linear families) are too.
 A rule that reaches itself otherwise may be context-free, where the emptiness of an intersection is
-undecidable.
+undecidable. One that counts tokens (`Timed`) is no set of byte strings to be had in common.
 """
 
 from __future__ import annotations
 
-from constrain.algebra.terms import Rule, Term, members_of
+from constrain.algebra.terms import Rule, Term, Timed, members_of
 from constrain.limits import Limits
 
 __all__ = ["find_recursion"]
@@ -16,6 +16,8 @@ __all__ = ["find_recursion"]
 
 def find_recursion(root: Term, limits: Limits) -> Rule | None:
     """A rule reachable from `root` that reaches itself and is not declared regular, or None.
+
+    One that counts tokens is found too.
 
     Makes the bodies of all rules it meets.
 
@@ -39,7 +41,7 @@ def _search(start: Rule, done: set[Rule], limits: Limits) -> Rule | None:
         if closing:
             opened.discard(rule)
             done.add(rule)
-        elif rule in opened:
+        elif rule in opened or isinstance(rule, Timed):
             return rule
         elif rule not in done:
             limits.check("max_source_nodes", len(done) + len(opened), "a grammar under & or ~")

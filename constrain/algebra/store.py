@@ -150,6 +150,7 @@ class TermStore:
         self.lock = threading.RLock()
         self._limits = limits
         self._rules: list[t.Rule] = []
+        self._counts_tokens = False
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
         self._tokens = tokens
@@ -271,6 +272,7 @@ class TermStore:
         if found is None:
             found = self._rule_ids[rule] = len(self._rules)
             self._rules.append(rule)
+            self._counts_tokens |= isinstance(rule, t.Timed)
         return found
 
     def _capture_id(self, capture: t.Capture) -> int:
@@ -388,6 +390,16 @@ class TermStore:
 
         self._run(step)
         return StateId(now), start
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether some term made so far is another one once a token has ended (`Timed`)."""
+        return self._counts_tokens
+
+    def rule_of(self, state: StateId) -> t.Rule | None:
+        """The rule that a state is; None if it is none."""
+        kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
+        return self._rules[number] if kind == lay.RULE else None
 
     @property
     def names_tokens(self) -> bool:
@@ -683,6 +695,7 @@ _EMITTERS: Final[dict[type[t.Term], Callable[[TermStore, Any, Sequence[int], lis
     t.Not: TermStore._emit_not,
     t.Repeat: TermStore._emit_repeat,
     t.Rule: TermStore._emit_rule,
+    t.Timed: TermStore._emit_rule,
     t.Capture: TermStore._emit_capture,
     t.Token: TermStore._emit_token,
 }

@@ -37,6 +37,7 @@ __all__ = [
     "Repeat",
     "Rule",
     "Term",
+    "Timed",
     "Token",
     "alt",
     "byte_class",
@@ -53,6 +54,7 @@ __all__ = [
     "special_token",
     "star",
     "token",
+    "within_tokens",
 ]
 
 
@@ -201,7 +203,7 @@ class Rule(Term):
     a byte is consumed (no left recursion).
     """
 
-    __slots__ = ("_body", "keep", "name", "thunk")
+    __slots__ = ("__weakref__", "_body", "keep", "name", "thunk")
 
     def __init__(
         self,
@@ -231,6 +233,39 @@ class Rule(Term):
             if self.keep:
                 self._body = made
         return made
+
+
+class Timed(Rule):
+    """A rule of which something else is left when a token of the text ends.
+
+    It stands behind what is in progress, or is in progress itself; never where nothing of it has
+    begun. In a text without tokens none ends, and there it is a rule like any other.
+
+    Args:
+        name: As of `Rule`, like what follows it.
+        thunk: Makes the body. That may be `EMPTY`, if something is left at the end of a token.
+        at_token_end: Called where a token ends, with whether something stands before this that has
+            not ended. Says what comes in its place; and what comes in its place and that of all
+            that stands before it, which is over then. Not both may be `EMPTY`.
+        uncounted: Makes a term of the same texts, the same for all rules that only differ in what
+            is left of a count: they share a mask. It may be such a rule itself.
+        nullable: Whether the body is nullable.
+    """
+
+    __slots__ = ("at_token_end", "uncounted")
+
+    def __init__(
+        self,
+        name: str,
+        thunk: Callable[[], Term],
+        at_token_end: Callable[[bool], tuple[Term, Term]],
+        uncounted: Callable[[], Term],
+        *,
+        nullable: bool = False,
+    ) -> None:
+        super().__init__(name, thunk, nullable=nullable)
+        self.at_token_end = at_token_end
+        self.uncounted = uncounted
 
 
 class Capture(Term):
@@ -411,6 +446,47 @@ def token(*names: str | int, others: bool = False) -> Term:
         others: Any token but these.
     """
     return Token(frozenset(names), others=others, special=False)
+
+
+def within_tokens(body: Term, most: int) -> Term:
+    """A text of `body`, or its beginning where it has come to so many tokens.
+
+    Tokens are counted that end inside the text, after its first byte. Where the last of them ends,
+    what there is of the text is all of it, and what follows it comes next: so what follows is never
+    out of reach, and the tokens that are allowed at a place are those without a bound. A token that
+    ends where the text does not begin yet is not counted.
+
+    A text as such, without tokens, is not bounded. Not for terms under `And` or `Not`.
+
+    Args:
+        body: It may not begin with a capture.
+        most: How many tokens, >= 0. With 0 there is only the empty text.
+    """
+    if most == 0 or body is EMPTY or body is EPS:
+        return EMPTY if body is EMPTY else EPS
+    counts: dict[int, Timed] = {}
+    # A rule, since tokens are counted once its body is there.
+    return Rule(
+        f"within {most} tokens",
+        lambda: cat(body, _countdown(most, counts)),
+        nullable=body.nullable,
+    )
+
+
+def _countdown(left: int, counts: dict[int, Timed]) -> Timed:
+    """The end of a text in which so many tokens may still end; one for each number."""
+    found = counts.get(left)
+    if found is None:
+
+        def at_token_end(inside: bool) -> tuple[Term, Term]:
+            if not inside:
+                return EPS, EMPTY
+            return (EMPTY, EPS) if left == 1 else (_countdown(left - 1, counts), EMPTY)
+
+        name = f"{left} tokens left"
+        made = Timed(name, lambda: EPS, at_token_end, lambda: EPS, nullable=True)
+        found = counts.setdefault(left, made)
+    return found
 
 
 def special_token(*names: str, others: bool = False) -> Term:

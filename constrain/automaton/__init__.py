@@ -5,8 +5,8 @@ follow and where each leads; every sequence under the grammar shares it. Decided
 are kept, when rules are made ahead of need, what one lock guards. Not decided here: what a state
 means (`algebra`), where one sequence stands (`matcher`).
 
-Read in this order: `automaton` (states), `steps` (what is known of them), `masks` (rows), `slices`
-(plain text), `heads` and `headwalk` (rests of strings).
+Read in this order: `automaton` (states), `steps` (what is known of them), `ticks` (states where a
+token ends), `masks` (rows), `slices` (plain text), `heads` and `headwalk` (rests of strings).
 """
 
 from constrain.automaton.automaton import Automaton

@@ -36,6 +36,7 @@ class Automaton:
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps
+        self._ticks = self._rows.ticks
         self._bytes = vocab.flat_bytes
         self._offsets = vocab.flat_offsets
         self.start: StateId = self._store.intern(grammar.term)
@@ -89,16 +90,28 @@ class Automaton:
                 self._store.make_first(state)
             if self._store.names_tokens:
                 found = self._store.union(found, self._rows.named.step(state, token_id))
+            if self._store.counts_tokens:
+                found = self._ticks.after(found)
             self._steps.put(state, (token_id,), (found,))
             self.is_full = self._store.num_terms > self._full
         return found
 
     def after_bytes(self, state: StateId, data: bytes) -> StateId:
-        """The state after some bytes, or DEAD."""
+        """The state after some bytes, or DEAD. No token ends in them."""
         with self._lock:
             after = self._store.advance(state, data)
             self.is_full = self._store.num_terms > self._full
             return after
+
+    def at_token_end(self, state: StateId) -> StateId:
+        """The state after some bytes if a token ends there: another one where tokens are counted.
+
+        A live state stays live.
+        """
+        if not self._store.counts_tokens:
+            return state
+        with self._lock:
+            return self._ticks.after(state)
 
     def next_bytes(self, state: StateId) -> bytes:
         """Which bytes may come next, ascending."""
@@ -109,6 +122,13 @@ class Automaton:
     def names_tokens(self) -> bool:
         """Whether a term made so far names a token as a whole."""
         return self._store.names_tokens
+
+    def takes_tokens(self, state: StateId) -> bool:
+        """Whether a token may come next as a whole, and not by its bytes."""
+        if not self._store.names_tokens:
+            return False
+        with self._lock:
+            return self._rows.named.may_step(state)
 
     # Masks
 

@@ -32,6 +32,7 @@ from constrain.automaton.named import NamedTokens
 from constrain.automaton.settle import UnsureTokens
 from constrain.automaton.slices import PLAIN_TEXT, Forest, forest_of
 from constrain.automaton.steps import Steps
+from constrain.automaton.ticks import Ticks
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import (
     BASED_DRAFT,
@@ -124,6 +125,7 @@ class MaskRows:
     Attributes:
         named: The tokens that the grammar names as steps of their own.
         steps: States after tokens, as far as they are known.
+        ticks: What states are when tokens have ended.
     """
 
     def __init__(self, store: TermStore, vocab: Vocabulary, max_bytes: int) -> None:
@@ -141,6 +143,7 @@ class MaskRows:
         self._listed = np.zeros(2 * SHORT_LIST, np.int32)
         self.steps = Steps()
         self.named = NamedTokens(store, vocab)
+        self.ticks = Ticks(store)
         self._unsure = np.zeros(len(self._forest.children) + 2, np.int32)
         self._drafts: dict[StateId, _Draft] = {}
         self._by_state: dict[StateId, MaskRow] = {}
@@ -161,6 +164,10 @@ class MaskRows:
             LimitExceededError: The grammar grew past its limits.
         """
         row = self._by_state.get(state)
+        if row is None and self._store.counts_tokens:
+            uncounted = self.ticks.uncounted(state)
+            if uncounted != state:
+                return self._share(state, self.make(uncounted))
         if row is None and not (self._store.names_tokens or self._store.is_bytewise(state)):
             row = self._make_whole(state)
         return row or self._make_of_parts(state)
@@ -202,7 +209,7 @@ class MaskRows:
             self._walk(state, self._forest, _Draft(words), SUM)
             return self._remember(state, words)
         num_listed = int(self._store.arena[lay.NUM_LISTED])
-        if 0 <= num_listed <= KNOWN_STEPS:
+        if 0 <= num_listed <= KNOWN_STEPS and not self._store.counts_tokens:
             pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)

@@ -42,6 +42,10 @@ class NamedTokens:
                 return DEAD
         return self._store.after_token(state, code)
 
+    def may_step(self, state: StateId) -> bool:
+        """Whether the grammar takes some token as a whole here."""
+        return any(self._store.after_token(state, code) for code in self._store.tokens_named)
+
     def add(self, state: StateId, words: Int32Array) -> None:
         """Set the bits of the tokens that a live state takes as a whole.
 

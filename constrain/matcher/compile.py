@@ -132,7 +132,10 @@ def _refuse_unspellable(automaton: Automaton) -> None:
         for b in automaton.next_bytes(state):
             if b in usable:
                 text = bytes([b])
-                yield automaton.after_bytes(state, text), text
+                after = automaton.after_bytes(state, text)
+                yield after, text
+                if (cut := automaton.at_token_end(after)) != after:
+                    yield cut, text
 
     def by_tokens(state: StateId) -> Iterator[tuple[StateId, bytes]]:
         for token_id in automaton.mask_row(state).token_ids():

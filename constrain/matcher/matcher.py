@@ -29,6 +29,10 @@ MAX_JUMP_BYTES = 1 << 16
 """Longest forced text that one call returns; call again for more."""
 
 
+MAX_JUMP_STATES = 16
+"""States that forced text may lead to by different tokens, where a grammar counts them."""
+
+
 class Matcher:
     """One sequence under a grammar. Made by `CompiledGrammar.matcher`.
 
@@ -111,18 +115,22 @@ class Matcher:
 
         May end inside a character. Nothing moves: to use it, call `accept_bytes`, or accept tokens
         that spell it. Masks never force a tokenisation, so any tokens that spell it are allowed.
+        Where a grammar counts tokens, it is what must come wherever they end.
         """
         if self._terminated:
             return b""
         out = bytearray()
-        state = self._states[-1]
+        states = {self._states[-1]}
         automaton = self._automaton
-        while len(out) < MAX_JUMP_BYTES and not automaton.is_accepting(state):
-            choices = automaton.next_bytes(state)
-            if len(choices) != 1:
+        while len(out) < MAX_JUMP_BYTES and len(states) <= MAX_JUMP_STATES:
+            if any(automaton.is_accepting(s) or automaton.takes_tokens(s) for s in states):
                 break
-            out += choices
-            state = automaton.after_bytes(state, choices)
+            choices = {automaton.next_bytes(state) for state in states}
+            if len(choices) > 1 or len(forced := choices.pop()) != 1:
+                break
+            out += forced
+            states = {automaton.after_bytes(state, forced) for state in states}
+            states |= {automaton.at_token_end(state) for state in states}
         return bytes(out)
 
     @property
@@ -172,6 +180,8 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Go on by some bytes, if a sentence begins so; one step for `rollback`.
+
+        No token ends in them, where a grammar counts tokens.
 
         Returns:
             False if not; then nothing moved.
