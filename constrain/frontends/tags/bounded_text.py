@@ -18,6 +18,7 @@ from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import (
     ALL,
     ANY_BYTE,
+    EMPTY,
     EPS,
     Term,
     alt,
@@ -28,6 +29,7 @@ from constrain.algebra.terms import (
     plus,
     repeat,
     special_token,
+    within_tokens,
 )
 from constrain.algebra.utf8 import UTF8
 from constrain.frontends.tags.markers import marker, special_parts
@@ -39,6 +41,7 @@ def bounded_text(
     most: int,
     ends: Sequence[str] | None,
     excludes: Sequence[str] = (),
+    most_tokens: int | None = None,
 ) -> Term:
     """At most so many code points, then the first of its ends.
 
@@ -46,8 +49,11 @@ def bounded_text(
         most: How many.
         ends: Texts; with the empty one, it may end anywhere. None if it just ends.
         excludes: Texts that may not appear before the end begins.
+        most_tokens: How many tokens the text before its end may come to; None for any number.
     """
     text = _both(repeat(UTF8.spell(CodepointSet.ANY), 0, most), _free_of(excludes, EPS))
+    if most_tokens is not None:
+        return _counted(text, ends, most_tokens)
     before_any, until_one = _free_of(ends or (), EPS), _free_of(ends or (), plus(ANY_BYTE))
     parts: list[Term] = []
     if ends is None or "" in ends:
@@ -58,6 +64,40 @@ def bounded_text(
             lead = _both(cat(text, literal(end[:first].encode())), before_any)
             parts.append(cat(lead, special_token(end[first:stop]), marker(end, stop)))
     return alt(parts)
+
+
+def _counted(text: Term, ends: Sequence[str] | None, most: int) -> Term:
+    """A text of at most so many tokens, then the first of its ends."""
+    parts: list[Term] = []
+    if ends is None or "" in ends:
+        parts.append(within_tokens(_both(text, _free_of(ends or (), EPS)), most))
+    for end in filter(None, ends or ()):
+        whole = end.encode()
+        parts.append(cat(_before(text, whole, len(whole) - 1, ends, most), literal(whole)))
+        for first, stop in special_parts(end):
+            lead = end[:first].encode()
+            before = _before(text, lead, len(lead), ends, most)
+            parts.append(
+                cat(before, literal(lead), special_token(end[first:stop]), marker(end, stop))
+            )
+    return alt(parts)
+
+
+def _before(text: Term, lead: bytes, most: int, ends: Sequence[str] | None, tokens: int) -> Term:
+    """The texts before `lead`, in which together no end ends before `most` bytes of it."""
+    listed = [end.encode() for end in ends or () if end]
+    if any([0 <= lead.find(end) <= most - len(end) for end in listed]):
+        return EMPTY
+    begun = [
+        literal(end[:at])
+        for end in listed
+        for at in range(1, len(end))
+        if len(end) - at <= most and lead.startswith(end[at:])
+    ]
+    allowed = _both(
+        _free_of([end for end in ends or () if end], EPS), complement(cat(ALL, alt(begun)))
+    )
+    return within_tokens(_both(text, allowed), tokens)
 
 
 def _free_of(texts: Sequence[str], more: Term) -> Term:

@@ -23,6 +23,7 @@ from constrain.algebra.terms import (
     repeat,
     star,
     token,
+    within_tokens,
 )
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.gbnf import from_gbnf
@@ -331,22 +332,15 @@ def _tags_with_separator(fields: Fields, end: End | None, options: Options) -> L
 def _any_text(fields: Fields, end: End | None, options: Options) -> Lowering:
     yield from ()
     most_tokens, most_chars = _count(fields, "max_tokens"), _count(fields, "max_chars")
-    if most_tokens is None and most_chars is None:
-        return _until([], fields, end, options.limits)
-    excludes = _excludes(fields)
-    if most_tokens is None:
-        assert most_chars is not None
-        ends = None if end is None or end.token is not None else end.texts
-        text = bounded_text(most_chars, ends, excludes)
-        return text if ends is not None else _before(text, end)
-    if most_chars is not None or excludes or (end is not None and end.token is None):
-        raise UnsupportedFeatureError(
-            "free text with 'max_tokens' beside a text that ends it, 'excludes' or 'max_chars': a "
-            "token is counted as a whole, and these are about the bytes in it",
-            pointer=fields.at("max_tokens"),
-            hint="end the tag at a token, {'type': 'token', 'token': '</think>'}, or use max_chars",
-        )
-    return _before(repeat(_other_tokens(fields, end), 0, most_tokens), end)
+    if most_chars is None:
+        numbered = end is not None and isinstance(end.token, int)
+        if numbered and most_tokens is not None and "excludes" not in fields:
+            # By its number it may be a token that is text: so it is told apart by whole tokens.
+            return _before(repeat(_other_tokens(fields, end), 0, most_tokens), end)
+        return _until([], fields, end, options.limits, most_tokens)
+    ends = None if end is None or end.token is not None else end.texts
+    text = bounded_text(most_chars, ends, _excludes(fields), most_tokens)
+    return text if ends is not None else _before(text, end)
 
 
 def _count(fields: Fields, key: str) -> int | None:
@@ -368,9 +362,20 @@ def _excludes(fields: Fields) -> list[str]:
     return excludes
 
 
-def _until(triggers: list[Trigger], fields: Fields, end: End | None, limits: Limits) -> Term:
-    """Free text until a trigger, or until the end and with it."""
+def _until(
+    triggers: list[Trigger],
+    fields: Fields,
+    end: End | None,
+    limits: Limits,
+    most_tokens: int | None = None,
+) -> Term:
+    """Free text until a trigger, or until the end and with it.
+
+    If its tokens are counted there are no triggers.
+    """
     excludes = _excludes(fields)
+    if most_tokens == 0:
+        return EPS if end is None else end.term
     if end is None or end.token is not None:
         stops = []
         if end is not None:
@@ -383,11 +388,16 @@ def _until(triggers: list[Trigger], fields: Fields, end: End | None, limits: Lim
             stops.append(end.token)
         with placed(fields.pointer):
             free = free_text(triggers, may_end=True, excludes=excludes, stops=stops, limits=limits)
-        return _before(free, end)
+        return _before(free if most_tokens is None else within_tokens(free, most_tokens), end)
     ends = [(text, lambda _: EPS) for text in end.texts if text]
     with placed(fields.pointer):
         return free_text(
-            [*triggers, *ends], may_end="" in end.texts, excludes=excludes, limits=limits
+            [*triggers, *ends],
+            may_end="" in end.texts,
+            excludes=excludes,
+            most_tokens=most_tokens,
+            otherwise=end.term,
+            limits=limits,
         )
 
 

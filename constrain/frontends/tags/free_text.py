@@ -8,6 +8,9 @@ it, it is what follows that trigger.
 A text that is excluded is no part of the free text. It may only begin before a trigger and end in
 it: once it is there, the trigger that was begun has to be completed.
 
+The tokens of the free text before a trigger begins may be counted: with the last of them it is
+over, and what was begun of a trigger is still completed, or what ends the text comes anew.
+
 How: the triggers are one tree of bytes, where a special token is an edge that skips over its own
 name. A state is the set of the nodes that the last bytes have reached; there is a rule for each,
 made when a text gets there. Without special tokens that is the automaton of Aho and Corasick.
@@ -32,6 +35,7 @@ from constrain.algebra.terms import (
     ByteClass,
     Rule,
     Term,
+    Timed,
     alt,
     byte_class,
     cat,
@@ -55,10 +59,17 @@ _ALL_BYTES: Final = (1 << 256) - 1
 
 
 class _State(NamedTuple):
-    """The nodes that the last bytes have reached, and whether a trigger may still begin."""
+    """Where free text is.
+
+    Attributes:
+        nodes: Those that the last bytes have reached.
+        free: A trigger may still begin.
+        left: How many tokens may still end before that is over; None if they are not counted.
+    """
 
     nodes: frozenset[int]
     free: bool = True
+    left: int | None = None
 
 
 _START: Final = _State(frozenset())
@@ -70,6 +81,8 @@ def free_text(
     may_end: bool,
     excludes: Iterable[str] = (),
     stops: Iterable[str] = (),
+    most_tokens: int | None = None,
+    otherwise: Term = EMPTY,
     name: str = "free text",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
@@ -81,6 +94,8 @@ def free_text(
         may_end: The text may also end before any trigger.
         excludes: Texts that may not appear before a trigger begins.
         stops: Names of special tokens that are no part of free text.
+        most_tokens: How many tokens it may come to, > 0, before a trigger begins.
+        otherwise: What comes when it has come to these; not empty.
         name: Of the rules.
         limits: `max_source_nodes` bounds the tree.
 
@@ -102,7 +117,9 @@ def free_text(
             f"{name} can never end: nothing that ends it can appear",
             hint="a text that holds a trigger or another end of it is never complete",
         )
-    return made.rule(_START)
+    if most_tokens is None:
+        return made.rule(_START)
+    return made.counted(most_tokens, otherwise)
 
 
 def triggers_of(begin: str, triggers: Iterable[str], rest: Term, *, again: bool) -> list[Trigger]:
@@ -175,6 +192,7 @@ class _FreeText:
         self._excluded: set[int] = set()
         self._on_triggers: set[int] = set()
         self._follows: dict[int, Term] = {}
+        self._otherwise: Term = EMPTY
 
     def add(self, text: str, number: int | None, limits: Limits) -> None:
         """Take in the text of a trigger, or of what is excluded."""
@@ -232,8 +250,13 @@ class _FreeText:
 
     def _arrived(self, state: _State, nodes: list[int]) -> _State:
         """The state after a step to some nodes."""
-        free = state.free and self._excluded.isdisjoint(nodes)
-        return _State(frozenset(nodes if free else self._on_triggers.intersection(nodes)), free)
+        if state.free and self._excluded.isdisjoint(nodes):
+            return state._replace(nodes=frozenset(nodes))
+        return self._closing(nodes)
+
+    def _closing(self, nodes: Iterable[int]) -> _State:
+        """The state in which the triggers that have begun are to be completed."""
+        return _State(frozenset(self._on_triggers.intersection(nodes)), free=False)
 
     def rule(self, state: _State) -> Rule:
         """What may come in a state."""
@@ -241,8 +264,30 @@ class _FreeText:
         if found is None:
             may_end = self._may_end and state.free
             made = Rule(self._name, lambda: self._body(state), nullable=may_end)
+            if state.left is not None:
+                made = Timed(
+                    self._name,
+                    lambda: self._body(state),
+                    lambda inside: self._at_token_end(state),
+                    lambda: self.rule(state._replace(left=None)),
+                    nullable=may_end,
+                )
             found = self._rules.setdefault(state, made)
         return found
+
+    def counted(self, most_tokens: int, otherwise: Term) -> Rule:
+        """What may come before any text, whose tokens are counted from its first byte on."""
+        self._otherwise = otherwise
+        start = _START._replace(left=most_tokens)
+        return Rule(self._name, lambda: self._body(start), nullable=self._may_end)
+
+    def _at_token_end(self, state: _State) -> tuple[Term, Term]:
+        """What comes in place of a state, and what comes when the text is cut short."""
+        assert state.left is not None
+        if state.left > 1:
+            return self.rule(state._replace(left=state.left - 1)), EMPTY
+        closing = self._closing(state.nodes)
+        return self.rule(closing) if closing.nodes else EMPTY, self._otherwise
 
     def _body(self, state: _State) -> Term:
         rest = _ALL_BYTES
@@ -251,8 +296,9 @@ class _FreeText:
             target = self._step(state, b)
             by_target[target] = by_target.get(target, 0) | 1 << b
             rest &= ~(1 << b)
+        elsewhere = state._replace(nodes=_START.nodes)
         if state.free:
-            by_target[_START] = by_target.get(_START, 0) | rest
+            by_target[elsewhere] = by_target.get(elsewhere, 0) | rest
         parts = [cat(ByteClass(m), self._reach(target)) for target, m in by_target.items()]
         by_name: dict[_State, list[str]] = {}
         for special in sorted({s for m in self._from(state) for s in self._specials.get(m, ())}):
@@ -260,9 +306,9 @@ class _FreeText:
                 by_name.setdefault(self._jump(state, special), []).append(special)
         parts += [cat(special_token(*s), self._reach(target)) for target, s in by_name.items()]
         if state.free:
-            elsewhere = self._stops.union(*by_name.values())
-            other = special_token(*sorted(elsewhere), others=True)
-            parts.append(cat(other, self._reach(_START)))
+            named = self._stops.union(*by_name.values())
+            other = special_token(*sorted(named), others=True)
+            parts.append(cat(other, self._reach(elsewhere)))
         return alt([EPS, *parts] if self._may_end and state.free else parts)
 
     def _reach(self, state: _State) -> Term:

@@ -92,7 +92,8 @@ class Reader:
         if isinstance(ends, dict):
             name = ends["token"]
             if kind == "any_text":
-                found = self.watch(at, [], value.get("excludes", ()), True, stop=name)
+                most = value.get("max_tokens")
+                found = self.watch(at, [], value.get("excludes", ()), True, stop=name, most=most)
             elif kind in ("any_tokens", "exclude_token"):
                 others = {"exclude_tokens": [*value["exclude_tokens"], name]}
                 found = self.read(value | others, at)
@@ -174,7 +175,9 @@ class Reader:
 
     def any_text(self, value, at, ends=None):
         watched = [] if ends is None else [(t, len(t), self.stay) for t in ends if t]
-        return self.watch(at, watched, value.get("excludes", ()), ends is None or "" in ends)
+        may_end = ends is None or "" in ends
+        most = value.get("max_tokens")
+        return self.watch(at, watched, value.get("excludes", ()), may_end, most=most)
 
     def stay(self, place, length):
         return {place}
@@ -237,7 +240,7 @@ class Reader:
 
         return look(at)
 
-    def watch(self, at, watched, excludes, may_end, stop=None):
+    def watch(self, at, watched, excludes, may_end, stop=None, most=None):
         """Free text from a place on, to the first end of what is watched, and what follows it.
 
         Args:
@@ -246,9 +249,13 @@ class Reader:
             excludes: Texts that end it all, unless what is watched ends there too.
             may_end: It may end anywhere before.
             stop: A special token that is no part of it.
+            most: How many tokens it may come to before what is watched begins.
         """
+        ends = [end for _, end in self.token_at.values() if end > at]
+        last = self.size + 1 if most is None or len(ends) < most else ends[most - 1] if most else at
         found = {at} if may_end else set()
-        was_open, begun = self.open, self.size + 1  # what is watched begins before that
+        was_open, begun = self.open, min(self.size, last) + 1  # what is watched begins before that
+        excluded_yet = False
         for place in range(at, self.size):
             if self.symbols[place] == stop:
                 self.open = was_open
@@ -265,11 +272,16 @@ class Reader:
                     found |= follow(here, length)
                 return found
             excluded = [self.lengths(text, len(text), at, here, here) for text in excludes]
-            if begun > self.size and any(excluded):
-                begun, may_end = here, False
-            if may_end:
+            if not excluded_yet and here <= last and any(excluded):
+                begun, may_end, excluded_yet = here, False, True
+            if may_end and here <= last:
                 found.add(here)
-        if begun <= self.size:
+            if here == last and not excluded_yet:  # it is cut short
+                for text, need, follow in watched:
+                    for after, length in self.spell(text, here, need=need):
+                        found |= follow(after, length)
+                was_open = was_open or self.open
+        if excluded_yet or last <= self.size:
             self.open = was_open
             for text, need, _ in watched:
                 for start in range(at, begun):

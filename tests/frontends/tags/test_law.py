@@ -40,7 +40,12 @@ def const(text):
 
 ANY = {"type": "any_text"}
 any_text = st.one_of(
-    st.just(ANY), st.lists(marks, min_size=1, max_size=2).map(lambda e: ANY | {"excludes": e})
+    st.just(ANY),
+    st.lists(marks, min_size=1, max_size=2).map(lambda e: ANY | {"excludes": e}),
+    st.fixed_dictionaries(
+        {"type": st.just("any_text"), "max_tokens": st.integers(0, 3)},
+        optional={"excludes": st.lists(marks, max_size=1)},
+    ),
 )
 flags = {"at_least_one": st.booleans(), "stop_after_first": st.booleans()}
 

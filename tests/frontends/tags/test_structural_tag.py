@@ -268,6 +268,64 @@ def test_free_text_of_few_tokens():
     assert after(inside, "<t>", "</t>") == ["<end>"]
 
 
+def test_free_text_of_few_tokens_until_a_text():
+    value = tag("<t>", ANY | {"max_tokens": 2}, "</t>")
+    assert after(value, "<t>", b"a", b"a") == ["</t>", b"<"]
+    assert after(value, "<t>", b"a", b"<") == ["</t>", b"<"]  # begun there, or cut there
+    assert after(value, "<t>", b"a", "</t>") == ["<end>"]
+    none = tag("<t>", ANY | {"max_tokens": 0}, "</t>")
+    assert after(none, "<t>") == ["</t>", b"<"]
+    excludes = tag("<t>", ANY | {"max_tokens": 2, "excludes": ["b"]}, ["<x>", "b"])
+    assert after(excludes, "<t>", b"a", b"a") == ["<x>", b"<", b"b"]
+    assert after(excludes, "<t>", b"a", b"b") == ["<end>"]
+
+
+@pytest.mark.parametrize("ends", [["ab"], ["aa", "ba"], ["b", ""], ["aba"], ["b", "abc"]], ids=str)
+@pytest.mark.parametrize("more", [{}, {"excludes": ["c"]}, {"excludes": ["ca"]}], ids=str)
+def test_few_characters_and_few_tokens(ends, more):
+    """Against all ways to divide a run: characters and tokens before an end are bounded."""
+    tokens = [b"a", b"b", b"c", b"ab", b"ba", b"cab"]
+    vocab = Vocabulary([*tokens, None], [len(tokens)])
+    content = ANY | {"max_tokens": 2, "max_chars": 3} | more
+    compiled = constrain.compile(Grammar.from_structural_tag(tag("c", content, ends)), vocab)
+    words = ["".join(w) for n in range(4) for w in itertools.product("abc", repeat=n)]
+
+    def stands(body, end):
+        """Whether a text may stand before an end, which then is the first."""
+        whole = body + end
+        begun = [whole[:k] for k in range(len(whole) + (not end))]
+        return not any([e in body for e in more.get("excludes", ())]) and not any(
+            [text.endswith(e) for text in begun for e in ends if e]
+        )
+
+    bodies = [w for w in words if any(stands(w, end) for end in ends)]
+
+    def is_sentence(run):
+        text = b"".join(tokens[t] for t in run).decode()
+        places = set(itertools.accumulate(len(tokens[t]) for t in run))
+        for end in ends:
+            at = len(text) - len(end)
+            body = text[1:at]
+            if at < 1 or text[at:] != end:
+                continue
+            inside = len([p for p in places if 1 < p < at])
+            if inside < 2 and body in bodies and stands(body, end):
+                return True
+            if inside == 1 and at in places and body and any(w.startswith(body) for w in bodies):
+                return True
+        return False
+
+    def begins(run, most=5):
+        return is_sentence(run) or (most > 0 and any(begins([*run, t], most - 1) for t in range(3)))
+
+    for n in range(3):
+        for rest in itertools.product(range(len(tokens)), repeat=n):
+            run = [2, *rest]
+            fits = compiled.matcher().validate_tokens([*run, len(tokens)])
+            assert (fits >= len(run)) == begins(run), [tokens[t] for t in run]
+            assert (fits > len(run)) == is_sentence(run), [tokens[t] for t in run]
+
+
 def test_tokens_as_a_whole():
     begin, end = {"type": "token", "token": "<t>"}, {"type": "token", "token": "</t>"}
     assert after(begin) == ["<t>"]
@@ -369,9 +427,6 @@ UNSATISFIABLE = constrain.UnsatisfiableError
         (ANY | {"max_chars": -1}, GrammarError, "#/max_chars"),
         (ANY | {"max_chars": 2**31}, GrammarError, "0 to 2,147,483,647"),
         (ANY | {"max_tokens": True}, GrammarError, "an integer, not True"),
-        (ANY | {"max_tokens": 4, "max_chars": 4}, UnsupportedFeatureError, "#/max_tokens"),
-        (ANY | {"max_tokens": 4, "excludes": ["a"]}, UnsupportedFeatureError, "#/max_tokens"),
-        (tag("a", ANY | {"max_tokens": 4}, "b"), UnsupportedFeatureError, "#/content/max_tokens"),
         ({"type": "any_tokens", "max_tokens": -1}, GrammarError, "#/max_tokens"),
         (ANY | {"stop": 4}, UnsupportedFeatureError, "'stop'"),
         (const(None), GrammarError, "needs a field 'value', a string"),
