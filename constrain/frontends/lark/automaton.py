@@ -60,6 +60,10 @@ class Automaton:
             after = self._goto[state][symbol] = self._state(frozenset(items))
         return after
 
+    def entry(self, origin: str) -> int:
+        """The state before any symbol of another rule than `$root`."""
+        return self._state(frozenset([(n, 0) for n in self._by_origin[origin]]))
+
     def symbols(self, state: int) -> Iterable[str]:
         """The symbols that may come next."""
         return self._advanced[state]

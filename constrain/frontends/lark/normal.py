@@ -16,7 +16,7 @@ from typing import Final
 
 from constrain.frontends.lark.automaton import Production
 
-__all__ = ["without_empty_and_cycles"]
+__all__ = ["nullable_symbols", "without_empty_and_cycles"]
 
 _FEW: Final = 4
 """Parts of one production that may be empty, up to which it stays whole."""
@@ -27,12 +27,13 @@ def without_empty_and_cycles(
 ) -> tuple[list[Production], bool]:
     """An equivalent grammar but for the empty text, and whether `root` has the empty text."""
     rules = list(productions)
-    nullable = _nullable(rules)
+    nullable = nullable_symbols(rules)
     full = _with_parts_left_out(_cut(rules, nullable), nullable)
     return _without_cycles(full, root), root in nullable
 
 
-def _nullable(rules: Sequence[Production]) -> set[str]:
+def nullable_symbols(rules: Sequence[Production]) -> set[str]:
+    """The symbols that have the empty text."""
     users: dict[str, list[int]] = {}
     missing = []
     todo = []

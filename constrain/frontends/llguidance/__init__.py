@@ -11,16 +11,16 @@ parser (`lark`).
 
 Read in this order: `lexer`, `syntax` with `parameters`, `reader` with `options`, `imports` and
 `substrings`, `grammar_list` (text to syntax trees), `terminals` and `inline_json` (parts of them to
-terms), `productions` (the rest to rules without operators), `contest` (lexemes that compete),
-`stacks` and `follow` (the parser), `boundaries` with `spacious` (both together), `lower` (all of
-it), `detection` (which dialect a text is).
+terms), `productions` with `calls` (the rest to rules without operators), `contest` (lexemes that
+compete), `stacks` and `follow` (the parser), `boundaries` with `runs` and `spacious` (both
+together), `lower` (all of it), `detection` (which dialect a text is).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constrain.algebra.terms import Term, alt
+from constrain.algebra.terms import Term, alt, within_tokens
 from constrain.errors import GrammarError
 from constrain.frontends.llguidance.detection import is_dialect
 from constrain.frontends.llguidance.grammar_list import read_grammars
@@ -45,6 +45,7 @@ def from_llguidance(
     starts = [start] if isinstance(start, str) else list(start)
     if not starts:
         raise GrammarError("start names no rule", hint="start='start'")
-    grammar, named = read_grammars(text, limits)
+    grammar, named, most_tokens = read_grammars(text, limits)
     made, symbols = make_productions(grammar, named, starts, limits)
-    return alt([lower(made, symbol, limits) for symbol in symbols])
+    term = alt([lower(made, symbol, limits) for symbol in symbols])
+    return term if most_tokens is None else within_tokens(term, most_tokens)

@@ -9,6 +9,13 @@ Several lexemes may win at once; then the text stands at the stacks after any of
 ignored leads back to the same stacks, and wins alone. A special token or a JSON text takes part in
 no contest: it is one more alternative. Bodies are made when a text gets there.
 
+Where a rule counts tokens, a boundary inside it knows how many are left, and is another one when a
+token has ended (`Timed`). At none left, what was being read is over, and the text stands after the
+rule, where all lexemes begin anew; what else was being read at the same time goes on.
+
+A text that only ends by being cut short, `/.*/` before `" Height:"`, is read as long as it may go
+on without bound, and nothing follows it but a token's end.
+
 A rule promises that it is not empty. The parser alone keeps that promise; but a lexeme may never
 end where the parser needs it to (`/a+/ "a"`: every `a` belongs to the first). So nothing leads to a
 boundary from which no search finds a sentence. The search is exact where it ends; one that passes
@@ -22,14 +29,15 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from constrain.algebra.terms import EMPTY, EPS, Rule, Term, Token, alt, cat
+from constrain.algebra.terms import EMPTY, EPS, ByteClass, Rule, Term, Timed, Token, alt, cat
+from constrain.errors import UnsupportedFeatureError
 from constrain.frontends.llguidance.contest import (
     Contest,
     End,
@@ -39,6 +47,7 @@ from constrain.frontends.llguidance.contest import (
     without_first_bytes,
 )
 from constrain.frontends.llguidance.follow import Follow
+from constrain.frontends.llguidance.runs import Run, Runs
 from constrain.frontends.llguidance.spacious import is_spacious
 from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of, name_of
 from constrain.limits import Limits
@@ -99,12 +108,27 @@ class _Boundary:
 
     __slots__ = ("__weakref__", "alive", "edges", "key", "rule")
     rule: Rule
-    edges: list[tuple[Term, _Boundary]] | None
+    edges: list[_Edge] | None
 
     def __init__(self, key: _Key) -> None:
         self.key = key
         self.alive: bool | None = None
         self.edges = None
+
+
+class _Edge(NamedTuple):
+    """A way on from a boundary.
+
+    Attributes:
+        words: What is read.
+        target: Where that leads.
+        begin: If tokens are counted there, makes the beginnings of `words`, as long as they may go
+            on without bound.
+    """
+
+    words: Term
+    target: _Boundary
+    begin: Callable[[], Term] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +138,11 @@ class _Target:
     key: _Key
     symbols: tuple[str, ...]
     ignores: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether tokens are counted there."""
+        return any([stack.counted is not None for stack in self.key.stacks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +195,14 @@ class Boundaries:
         self._searched = 0
         self._alive_at: dict[tuple[_Stacks, str], set[int]] = {}
         self._made: WeakValueDictionary[_Key, _Boundary] = WeakValueDictionary()
+        self._runs = Runs(self, self._lock)
+        self._endless: WeakValueDictionary[_Stacks, Timed] = WeakValueDictionary()
 
     def start(self) -> Rule | None:
         """The place before any text; None if no text is a sentence."""
         with self._lock:
             boundary = self._boundary(_Key(self._parser.start()), "start")
-            return boundary.rule if self._alive(boundary) else None
+            return boundary.rule if self.alive(boundary) else None
 
     # Places
 
@@ -238,7 +269,128 @@ class Boundaries:
             # The rule refers to its boundary, which so lives as long as it does.
             found = self._made[key] = _Boundary(key)
             nullable = may_end and self._may_end(key)
-            found.rule = Rule(name, partial(self._body, found), nullable=nullable)
+            body = partial(self._body, found)
+            if any([stack.counted is not None for stack in key.stacks]):
+                at_token_end = partial(self._at_token_end, found)
+                uncounted = partial(self._uncounted, found)
+                found.rule = Timed(name, body, at_token_end, uncounted, nullable=nullable)
+            else:
+                found.rule = Rule(name, body, nullable=nullable)
+        return found
+
+    # Tokens that are counted
+
+    def _at_token_end(self, boundary: _Boundary, inside: bool) -> tuple[Term, Term]:
+        """What a boundary is once a token has ended: before it, if `inside`, else right there."""
+        with self._lock:
+            key = boundary.key
+            kept, after = self.ticked(key.stacks if inside else self._parser.settled(key.stacks))
+            rest: Term = EMPTY
+            if kept:
+                going = self._boundary(replace(key, stacks=kept), boundary.rule.name)
+                rest = going.rule if self.alive(going) else EMPTY
+            return self.left(rest, after)
+
+    def _uncounted(self, boundary: _Boundary) -> Rule:
+        """The same as if no token had ended."""
+        with self._lock:
+            key = replace(boundary.key, stacks=self.renewed(boundary.key.stacks))
+            return self._boundary(key, boundary.rule.name).rule
+
+    def ticked(self, stacks: _Stacks) -> tuple[_Stacks, set[Stack]]:
+        """Stacks that go on when a token has ended, and those after what is cut short."""
+        kept: set[Stack] = set()
+        after: set[Stack] = set()
+        for stack in stacks:
+            left, over = self._parser.ticked(stack)
+            (after if over else kept).add(left)
+        return frozenset(kept), after
+
+    def left(self, kept: Term, after: Iterable[Stack]) -> tuple[Term, Term]:
+        """What is kept, and what follows what is cut short: each by itself, at its first byte."""
+        places = [self._place_of_cut(stack) for stack in after]
+        cut = alt([place.rule for place in places if self.alive(place)])
+        if kept is EMPTY and cut is EMPTY:
+            raise UnsupportedFeatureError(
+                "max_tokens cuts a text short, and nothing can come next there: the lexemes that "
+                "may come take all that has to follow them",
+                hint="look for a lexeme that never ends where the next must begin",
+            )
+        return kept, cut
+
+    def cut(self, stacks: _Stacks) -> Iterable[tuple[Stack, _Boundary]]:
+        """The stacks that are inside of a call, each with the place after it."""
+        for stack in stacks:
+            if stack.counted is not None:
+                yield stack, self._place_of_cut(self._parser.after_call(stack))
+
+    def _place_of_cut(self, stack: Stack) -> _Boundary:
+        return self._boundary(_Key(frozenset((stack,))), "after what is cut short")
+
+    def renewed(self, stacks: _Stacks) -> _Stacks:
+        """The stacks as if no token had ended."""
+        return frozenset([self._parser.renewed(stack) for stack in stacks])
+
+    def ended(
+        self, contest: Contest, end: End, after: Callable[[int], _Stacks]
+    ) -> Iterable[_Boundary]:
+        """The places that an end leads to."""
+        return [self._enter(target) for target in self._targets(contest, end, after)]
+
+    def _is_mixed(self, contest: Contest, key: _Key) -> bool:
+        """Whether some of the lexemes that compete would be cut short, and others not."""
+        if not self._parser.counts or len(contest.lexemes) == 1:
+            return False
+        after = [self._after_lexeme(contest, n, key) for n in range(len(contest.lexemes))]
+        return len({stack.counted for stacks in after for stack in stacks}) > 1
+
+    def _run(self, contest: Contest, state: State, key: _Key) -> Run:
+        """What is being read in a contest at some stacks."""
+        after = [(n, self._after_lexeme(contest, n, key)) for n, _ in state]
+        return Run(contest, state, tuple(after))
+
+    def _runs_of(self, key: _Key) -> Iterable[tuple[Term, Run]]:
+        """What is being read after the first byte, or at once, where lexemes count apart."""
+        if not self._parser.counts:
+            return
+        if key.read:
+            reading = self._read(key)
+            assert reading is not None, "it was tried before"
+            contest, state = reading.contest, reading.state
+            if contest is not None and state is not None and self._is_mixed(contest, reading.key):
+                yield EPS, self._run(contest, state, reading.key)
+            return
+        for contest in self._contests(key):
+            if self._is_mixed(contest, key):
+                for state, mask in contest.nodes[contest.root].edges.items():
+                    if mask & ~key.blocked:
+                        yield ByteClass(mask & ~key.blocked), self._run(contest, state, key)
+
+    def _until_cut(self, edge: _Edge) -> Term:
+        """What may be read on an edge to a dead end, if it is cut short where it can go on."""
+        if edge.begin is None:
+            return EMPTY
+        stacks = [s for s, place in self.cut(edge.target.key.stacks) if self.alive(place)]
+        if not stacks:
+            return EMPTY
+        return cat(edge.begin(), self._endless_rule(frozenset(stacks), edge.target.rule.name))
+
+    def _endless_rule(self, stacks: _Stacks, name: str) -> Timed:
+        """What follows a text that has no end but to be cut short: no byte does."""
+        found = self._endless.get(stacks)
+        if found is None:
+
+            def at_token_end(inside: bool) -> tuple[Term, Term]:
+                with self._lock:
+                    kept, after = self.ticked(stacks)
+                    rest = self._endless_rule(kept, name) if kept else EMPTY
+                    return self.left(rest, after)
+
+            def uncounted() -> Timed:
+                with self._lock:
+                    return self._endless_rule(self.renewed(stacks), name)
+
+            found = self._endless[stacks] = Timed(name, lambda: EMPTY, at_token_end, uncounted)
         return found
 
     def _may_end(self, key: _Key) -> bool:
@@ -250,9 +402,9 @@ class Boundaries:
             end = reading.contest.nodes[reading.state].end
             if end is None:
                 return False
-            return any(
-                [self._may_end(t.key) for t in self._targets(reading.contest, end, reading.key)]
-            )
+            after = partial(self._after_lexeme, reading.contest, key=reading.key)
+            targets = self._targets(reading.contest, end, after)
+            return any([self._may_end(target.key) for target in targets])
         return self._place(key.stacks).accepts
 
     # Bodies
@@ -260,36 +412,43 @@ class Boundaries:
     def _body(self, boundary: _Boundary) -> Term:
         with self._lock:
             members = [
-                cat(words, target.rule)
-                for words, target in self._edges(boundary)
-                if self._alive(target)
+                cat(edge.words, edge.target.rule)
+                if self.alive(edge.target)
+                else self._until_cut(edge)
+                for edge in self._edges(boundary)
             ]
+            for lead, run in self._runs_of(boundary.key):
+                members.append(cat(lead, self._runs.term(run)))
             if boundary.rule.nullable and not boundary.key.read:
                 members.append(EPS)
             return alt(members)
 
-    def _edges(self, boundary: _Boundary) -> list[tuple[Term, _Boundary]]:
+    def _edges(self, boundary: _Boundary) -> list[_Edge]:
         if boundary.edges is None:
             key = boundary.key
             boundary.edges = list(self._edges_of_read(key) if key.read else self._edges_of(key))
         return boundary.edges
 
-    def _edges_of(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:
+    def _edges_of(self, key: _Key) -> Iterable[_Edge]:
         for contest in self._contests(key):
+            if self._is_mixed(contest, key):
+                continue
             simple = self._simple(contest, key)
             if simple is not None:
                 words = contest.all_words(key.blocked)
                 if words is not EMPTY:
-                    yield words, self._enter(simple)
+                    yield _Edge(words, self._enter(simple))
                 continue
+            after = partial(self._after_lexeme, contest, key=key)
             groups: dict[_Key, tuple[_Target, list[End]]] = {}
             for end in contest.ends():
-                for target in self._targets(contest, end, key):
+                for target in self._targets(contest, end, after):
                     groups.setdefault(target.key, (target, []))[1].append(end)
             for target, ends in groups.values():
                 words = contest.words(frozenset(ends), key.blocked)
                 if words is not EMPTY:
-                    yield words, self._enter(target)
+                    begin = partial(contest.unending, frozenset(ends), key.blocked)
+                    yield _Edge(words, self._enter(target), begin if target.counts else None)
         place = self._place(key.stacks)
         for symbol in place.symbols:
             if symbol in self._others:
@@ -298,7 +457,8 @@ class Boundaries:
                 if first:
                     term = without_first_bytes(term, first, key.blocked)
                 if term is not EMPTY:
-                    yield term, self._enter(_Target(_Key(place.after(symbol)), (symbol,)))
+                    target = _Target(_Key(place.after(symbol)), (symbol,))
+                    yield _Edge(term, self._enter(target))
 
     def _simple(self, contest: Contest, key: _Key) -> _Target | None:
         """Where the only lexeme of a contest leads, if it never matters where it ends.
@@ -310,20 +470,24 @@ class Boundaries:
         if contest.lexemes[0].lazy and contest.explore(_FEW_STATES):
             return None
         live = 0 if contest.lexemes[0].lazy else contest.alphabet
-        (target,) = self._targets(contest, End(frozenset((0,)), live), key)
+        after = partial(self._after_lexeme, contest, key=key)
+        (target,) = self._targets(contest, End(frozenset((0,)), live), after)
         return None if target.key.blocked else target
 
-    def _edges_of_read(self, key: _Key) -> Iterable[tuple[Term, _Boundary]]:
+    def _edges_of_read(self, key: _Key) -> Iterable[_Edge]:
         """From the middle of a lexeme."""
         reading = self._read(key)
         assert reading is not None, "it was tried before"
         contest, state = reading.contest, reading.state
         if contest is None or state is None:
-            yield EPS, self._boundary(reading.key, "after stop")
+            yield _Edge(EPS, self._boundary(reading.key, "after stop"))
             return
+        if self._is_mixed(contest, reading.key):
+            return
+        after = partial(self._after_lexeme, contest, key=reading.key)
         groups: dict[_Key, tuple[_Target, list[End]]] = {}
         for end in contest.ends():
-            for target in self._targets(contest, end, reading.key):
+            for target in self._targets(contest, end, after):
                 groups.setdefault(target.key, (target, []))[1].append(end)
         here = contest.nodes[state].end
         for target, ends in groups.values():
@@ -331,7 +495,8 @@ class Boundaries:
             if here in ends:
                 words = alt((words, EPS))
             if words is not EMPTY:
-                yield words, self._enter(target)
+                begin = partial(contest.unending, frozenset(ends), 0, state)
+                yield _Edge(words, self._enter(target), begin if target.counts else None)
 
     def _enter(self, target: _Target) -> _Boundary:
         """The boundary of a target."""
@@ -341,25 +506,28 @@ class Boundaries:
         may_end = may_end or not self._follow.last.isdisjoint(target.symbols)
         return self._boundary(target.key, f"after {name}", may_end=may_end)
 
-    def _targets(self, contest: Contest, end: End, key: _Key) -> list[_Target]:
+    def _after_lexeme(self, contest: Contest, n: int, key: _Key) -> _Stacks:
+        """Where the text stands after a lexeme at some stacks: what is ignored leads nowhere."""
+        after = self._place(key.stacks).after(contest.lexemes[n].symbol)
+        return after or self._parser.settled(key.stacks)
+
+    def _targets(
+        self, contest: Contest, end: End, after: Callable[[int], _Stacks]
+    ) -> list[_Target]:
         """Where an end leads."""
-        place = self._place(key.stacks)
         plain: set[Stack] = set()
         hidden: dict[bytes, set[Stack]] = {}
         symbols: list[str] = []
         first = 0
         for n in sorted(end.winners):
             lexeme = contest.lexemes[n]
-            after = place.after(lexeme.symbol)
-            if not after:  # what is ignored wins alone
-                kind = class_of(lexeme.symbol)
+            kind = class_of(lexeme.symbol)
+            if lexeme is self._ignored[kind].lexeme:  # it wins alone
                 ignored = kind if self._ignored[kind].once else ""
-                return [
-                    _Target(_Key(key.stacks, end.live, ignored=ignored), (lexeme.symbol,), True)
-                ]
+                return [_Target(_Key(after(n), end.live, ignored=ignored), (lexeme.symbol,), True)]
             symbols.append(lexeme.symbol)
             first |= self._first_after(lexeme.symbol) if end.live else 0
-            (hidden.setdefault(lexeme.hidden, set()) if lexeme.hidden else plain).update(after)
+            (hidden.setdefault(lexeme.hidden, set()) if lexeme.hidden else plain).update(after(n))
         found: list[_Key] = []
         if plain:
             found.append(_Key(frozenset(plain), end.live & first))
@@ -396,10 +564,9 @@ class Boundaries:
 
     def _past(self, contest: Contest, end: End, key: _Key) -> _Key:
         """Past an end, all winners at once; what one of them hides is not read again."""
-        place = self._place(key.stacks)
         stacks: set[Stack] = set()
         for n in end.winners:
-            stacks |= place.after(contest.lexemes[n].symbol) or key.stacks
+            stacks |= self._after_lexeme(contest, n, key)
         return _Key(frozenset(stacks))
 
     # Dead ends
@@ -418,11 +585,18 @@ class Boundaries:
         others = list(self._firsts.values())
         return is_spacious(self._rows, lexemes, number, others, once=ignored.once)
 
-    def _alive(self, boundary: _Boundary) -> bool:
+    def alive(self, boundary: _Boundary) -> bool:
+        """Whether a sentence goes on from a boundary."""
         if self._safe is None and self._searched > _SEARCHED_AT_FIRST:
             self._safe = self._is_spacious()
         if self._safe:
             return True
+        if boundary.alive is None and isinstance(boundary.rule, Timed):
+            key = boundary.key
+            stacks = self.renewed(key.stacks)
+            if stacks != key.stacks:  # the same but for what is left of a count
+                other = self._boundary(replace(key, stacks=stacks), boundary.rule.name)
+                boundary.alive = self.alive(other)
         if boundary.alive is None:
             self._search(boundary)
         assert boundary.alive is not None
@@ -436,6 +610,16 @@ class Boundaries:
             if any(not key.blocked & ~more for more in blocked):
                 boundary.alive = True
         return bool(boundary.alive) or boundary.rule.nullable
+
+    def _ways_on(self, boundary: _Boundary) -> Iterable[_Boundary]:
+        """Boundaries from which a sentence is one from this boundary too."""
+        for edge in self._edges(boundary):
+            yield edge.target
+            if edge.begin is not None and edge.begin() is not EMPTY:
+                for _, place in self.cut(edge.target.key.stacks):
+                    yield place
+        for _, run in self._runs_of(boundary.key):
+            yield from self._runs.ways_on(run)
 
     def _search(self, root: _Boundary) -> None:
         """Look for a sentence from a boundary: stacks that are not deep first, and short ways."""
@@ -459,7 +643,7 @@ class Boundaries:
                     at = parents[at]
                 root.alive = True
                 return
-            for _, target in self._edges(boundary):
+            for target in self._ways_on(boundary):
                 if target.alive is not False and target not in parents:
                     parents[target] = boundary
                     # In an ambiguous text the least deep of the stacks says little.

@@ -18,7 +18,7 @@ themselves wherever each ends nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -168,6 +168,7 @@ class Contest:
         for lexeme in lexemes:
             self.alphabet |= _alphabet(lexeme.term)
         self._nodes: dict[State, Node] = {}
+        self._partial: dict[State, Node] = {}
         self._too_few: int | None = 0
         self._cut: set[int] = set()
         self._ends_of: dict[int, set[End]] = {}
@@ -179,6 +180,14 @@ class Contest:
         if not self._nodes:
             self.explore()
         return self._nodes
+
+    def node(self, state: State) -> Node:
+        """The node of a state, or of what is left of one without some of its lexemes."""
+        found = self.nodes.get(state) or self._partial.get(state)
+        if found is None:
+            self._rows.spend()
+            found = self._partial[state] = self._node(state)
+        return found
 
     def ends(self) -> list[End]:
         """Every end, once."""
@@ -282,7 +291,7 @@ class Contest:
         whole = [
             (n, self._ends_of[n])
             for n in winners
-            if n not in self._cut and self._ends_of[n] <= ends
+            if n not in self._cut and self._ends_of[n] <= ends and not self.lexemes[n].hidden
         ]
         for n, mine in sorted(whole, key=lambda item: (-len(item[1]), item[0])):
             if mine & left:
@@ -303,21 +312,63 @@ class Contest:
             return term
         return intersect((term, complement(cat(term, ANY_BYTE, ALL))))
 
+    def unending(self, ends: frozenset[End], blocked: int, start: State | None = None) -> Term:
+        """Beginnings of texts that end in some ends, as long as these may go on without bound.
+
+        `EMPTY` if none may. The empty text is one of them only after `start`, inside a text.
+        """
+        nodes = self.nodes
+        first = self.root if start is None else start
+        kept = self._leading_to(ends, first)
+        while over := {s for s in kept if kept.isdisjoint(nodes[s].edges)}:
+            kept -= over
+        equations: dict[State | None, Equation[State | None]] = {}
+        for state in (None, *kept):
+            allowed = ALL_BYTES if state is not None or start is not None else ~blocked & ALL_BYTES
+            edges: list[tuple[Term, State | None]] = [
+                (ByteClass(mask & allowed), target)
+                for target, mask in nodes[first if state is None else state].edges.items()
+                if target in kept and mask & allowed
+            ]
+            ends_here = state is not None or start is not None
+            equations[state] = Equation(ends=ends_here, edges=edges)
+        if not equations[None].edges:
+            return EMPTY
+        return solve(equations, None, {}, self._name())
+
     def words_from(self, start: State, ends: Iterable[End]) -> Term:
         """What may come after `start` up to some ends; without the empty text."""
         return self._solve(start, set(ends), 0)
 
     def _solve(self, start: State, ends: set[End], blocked: int) -> Term:
         nodes = self.nodes
+        kept = self._leading_to(ends, start)
+        equations: dict[State | None, Equation[State | None]] = {}
+        for state in (None, *kept):
+            first, at = state is None, start if state is None else state
+            edges: list[tuple[Term, State | None]] = [
+                (ByteClass(mask), target)
+                for target, edge in nodes[at].edges.items()
+                if target in kept and (mask := edge & ~blocked if first else edge)
+            ]
+            equations[state] = Equation(ends=not first and nodes[at].end in ends, edges=edges)
+        if not equations[None].edges:
+            return EMPTY
+        made: dict[State | None, Term] = {}
+        return solve(equations, None, made, self._name())
+
+    def _leading_to(self, ends: Collection[End], first: State) -> set[State]:
+        """The states from `first` on from which some end can be reached."""
+        nodes = self.nodes
         users: dict[State, list[State]] = {}
-        reached: dict[State, None] = {start: None}
-        todo = [start]
+        reached = {first}
+        todo = [first]
         while todo:
             at = todo.pop()
             for target in nodes[at].edges:
                 users.setdefault(target, []).append(at)
                 if target not in reached:
-                    reached[target] = None
+                    reached.add(target)
                     todo.append(target)
         kept = {state for state in reached if nodes[state].end in ends}
         todo = list(kept)
@@ -325,20 +376,7 @@ class Contest:
             new = [user for user in users.get(todo.pop(), ()) if user not in kept]
             kept.update(new)
             todo += new
-        equations: dict[State | None, Equation[State | None]] = {}
-        for state in (None, *reached):
-            first, at = state is None, start if state is None else state
-            edges: list[tuple[Term, State | None]] = [
-                (ByteClass(mask), target)
-                for target, edge in nodes[at].edges.items()
-                if target in kept and (mask := edge & ~blocked if first else edge)
-            ]
-            if first or at in kept:
-                equations[state] = Equation(ends=not first and nodes[at].end in ends, edges=edges)
-        if not equations[None].edges:
-            return EMPTY
-        made: dict[State | None, Term] = {}
-        return solve(equations, None, made, self._name())
+        return kept
 
     def _name(self) -> str:
         symbols = {name_of(lexeme.symbol) for lexeme in self.lexemes}

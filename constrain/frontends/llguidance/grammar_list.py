@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
+from constrain.errors import GrammarSyntaxError
 from constrain.frontends.llguidance.reader import read_grammar
 from constrain.frontends.llguidance.syntax import (
     Attributes,
@@ -25,8 +25,10 @@ __all__ = ["read_grammars"]
 _KINDS = ("lark_grammar", "json_schema")
 
 
-def read_grammars(text: str, limits: Limits) -> tuple[GrammarText, dict[str, GrammarText]]:
-    """The grammar that is the whole, and those with a name.
+def read_grammars(
+    text: str, limits: Limits
+) -> tuple[GrammarText, dict[str, GrammarText], int | None]:
+    """The grammar that is the whole, those with a name, and how many tokens a text may have.
 
     Args:
         text: A grammar, or JSON with a list of them.
@@ -38,7 +40,7 @@ def read_grammars(text: str, limits: Limits) -> tuple[GrammarText, dict[str, Gra
         LimitExceededError: It is too long or nests too deep.
     """
     if not text.lstrip().startswith("{"):
-        return read_grammar(text, limits), {}
+        return read_grammar(text, limits), {}, None
     limits.check("max_input_bytes", len(text.encode(errors="replace")), "a list of grammars")
     try:
         value = json.loads(text)
@@ -57,10 +59,11 @@ def read_grammars(text: str, limits: Limits) -> tuple[GrammarText, dict[str, Gra
             span=(0, 1),
             hint='{"grammars": [{"lark_grammar": "start: ..."}]}',
         )
-    if value.get("max_tokens") is not None:
-        raise UnsupportedFeatureError(
-            "max_tokens counts tokens, and only text is counted here",
-            hint="bound the number of tokens where they are sampled",
+    most = value.get("max_tokens")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 0):
+        raise GrammarSyntaxError(
+            f"max_tokens is a number of tokens, not {most!r}",
+            hint='{"grammars": [...], "max_tokens": 99}',
         )
     read: list[GrammarText] = []
     named: dict[str, GrammarText] = {}
@@ -72,7 +75,7 @@ def read_grammars(text: str, limits: Limits) -> tuple[GrammarText, dict[str, Gra
         if not isinstance(name, str) or name in named:
             raise GrammarSyntaxError(f"grammar {number}: the name {name!r} is no text, or is taken")
         named[name] = read[-1]
-    return read[0], named
+    return read[0], named, most
 
 
 def _read(item: Any, number: int, limits: Limits) -> GrammarText:  # noqa: ANN401 - JSON

@@ -7,9 +7,10 @@ from constrain.errors import UnsatisfiableError
 from constrain.frontends.lark.automaton import ROOT, Production, reduced
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.llguidance.boundaries import Boundaries
+from constrain.frontends.llguidance.calls import refuse_calls_first_in_themselves
 from constrain.frontends.llguidance.follow import Follow
 from constrain.frontends.llguidance.productions import Made
-from constrain.frontends.llguidance.stacks import Parser, name_of
+from constrain.frontends.llguidance.stacks import Parser, entry_of, name_of
 from constrain.limits import Limits
 
 __all__ = ["lower"]
@@ -24,6 +25,7 @@ def lower(made: Made, start: str, limits: Limits) -> Term:
     """
     able = {symbol for symbol, lexemes in made.lexemes.items() if lexemes} | made.others.keys()
     productions = [Production(ROOT, (start,)), *made.productions]
+    refuse_calls_first_in_themselves(productions, made.calls)
     kept, productive = reduced(productions, able)
     if ROOT not in productive:
         raise UnsatisfiableError(
@@ -32,7 +34,12 @@ def lower(made: Made, start: str, limits: Limits) -> Term:
         )
     normal, nullable = without_empty_and_cycles(kept, ROOT)
     useful, _ = reduced(normal, able)
-    parser = Parser(useful, nullable, frozenset(able), limits)
+    called = [
+        Production(entry_of(p.origin) if p.origin in made.calls else p.origin, p.expansion)
+        for p in useful
+    ]
+    calls = {p.origin: made.calls[p.origin].most for p in useful if p.origin in made.calls}
+    parser = Parser(called, nullable, frozenset(able), calls, limits)
     follow = Follow(useful)
     rule = Boundaries(parser, follow, made.lexemes, made.others, made.ignored, limits).start()
     if rule is None:

@@ -18,15 +18,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from constrain.algebra.terms import (
-    ANY_BYTE,
     EMPTY,
     Term,
     alt,
     cat,
-    intersect,
     literal,
     non_nullable,
-    repeat,
     token,
 )
 from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
@@ -58,12 +55,21 @@ from constrain.frontends.llguidance.syntax import (
 from constrain.frontends.llguidance.terminals import Terminals, unknown_name
 from constrain.limits import Limits
 
-__all__ = ["Made", "make_productions"]
+__all__ = ["Counted", "Made", "make_productions"]
 
 _PRODUCTION_COST: Final = 10
 """What a production costs in `Limits.max_source_nodes`."""
 _MOST_STOPS: Final = 64
 _MOST_TOKENS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many tokens a rule may come to, and where that is said."""
+
+    most: int
+    source: str
+    span: Span
 
 
 @dataclass(slots=True)
@@ -75,12 +81,14 @@ class Made:
         lexemes: By symbol; several where they hide different ends.
         others: Terms of the terminals that are no lexemes.
         ignored: By class.
+        calls: Symbols that may come to so many tokens only.
     """
 
     productions: list[Production] = field(default_factory=list)
     lexemes: dict[str, list[Lexeme]] = field(default_factory=dict)
     others: dict[str, Term] = field(default_factory=dict)
     ignored: dict[str, Ignored] = field(default_factory=dict)
+    calls: dict[str, Counted] = field(default_factory=dict)
 
 
 def make_productions(
@@ -437,27 +445,27 @@ class _Writer:
                     rule.span,
                     f"write it {rule.name}",
                 )
+        most = rule.attributes.max_tokens
+        inner = symbol
+        if most == 0:
+            inner = self._fresh(text, rule.name)  # read for its errors
+            self._add(symbol, ())
+        elif most is not None:
+            inner = self._fresh(text, rule.name)
+            span = rule.attributes.spans["max_tokens"]
+            self.made.calls[inner] = Counted(most, self._source, span)
+            self._add(symbol, (inner,))
         if given and not self._holds_grammar(rule):
             lexeme = self._attributed(text, rule)
-            self._add(symbol, (lexeme,) if lexeme else ())
+            self._add(inner, (lexeme,) if lexeme else ())
         else:
-            self._todo.append(_Todo(symbol, text, rule.body, parameter, rule.name))
+            self._todo.append(_Todo(inner, text, rule.body, parameter, rule.name))
         return symbol
 
     def _holds_grammar(self, rule: RuleDefinition) -> bool:
         """Whether a rule is another grammar as a whole, so that it is not a terminal."""
-        attributes = rule.attributes
-        if not isinstance(rule.body, (Schema, Nested, Reference)):
-            return False
-        if attributes.max_tokens is not None:
-            raise self._refuse_max_tokens(rule)
-        return attributes.spans.keys() <= {"capture", "temperature"}
-
-    def _refuse_max_tokens(self, rule: RuleDefinition) -> UnsupportedFeatureError:
-        return self._unsupported(
-            f"rule {rule.name!r}: max_tokens counts tokens, and only text is counted here",
-            rule.attributes.spans["max_tokens"],
-            r"bound characters instead, as in /(.|\n){0,2000}/, or tokens where they are sampled",
+        return isinstance(rule.body, (Schema, Nested, Reference)) and (
+            rule.attributes.spans.keys() <= {"capture", "temperature", "max_tokens"}
         )
 
     def _attributed(self, text: _Text, rule: RuleDefinition) -> str:
@@ -482,10 +490,6 @@ class _Writer:
         elif attributes.stop is not None and not _is_empty_text(attributes.stop):
             stop = text.terminals.lower(attributes.stop)
             lazy, variants = True, self._stopped(rule, body, stop)
-        if attributes.max_tokens is not None:
-            whole = alt([term for term, _ in variants])
-            if not self._is_bounded(whole, attributes.max_tokens):
-                raise self._refuse_max_tokens(rule)
         return self._define(text, rule.name, variants, lazy=lazy)
 
     def _stopped(self, rule: RuleDefinition, body: Term, stop: Term) -> list[tuple[Term, bytes]]:
@@ -502,14 +506,6 @@ class _Writer:
                 "use suffix, whose text is part of the rule",
             ) from error
         return [(cat(body, literal(word)), word) for word in words]
-
-    def _is_bounded(self, term: Term, most: int) -> bool:
-        """Whether no text has more bytes, so that none has more tokens."""
-        proper = non_nullable(term)
-        if proper is EMPTY:
-            return True
-        longer = intersect((proper, repeat(ANY_BYTE, most + 1, None)))
-        return self._rows.is_empty(self._rows.intern(longer))
 
 
 def _is_empty_text(expression: Expression) -> bool:

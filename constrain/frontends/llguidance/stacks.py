@@ -5,19 +5,24 @@ All stacks of the LR(0) automaton that agree with the lexemes so far. A symbol i
 that it is part of (a grammar may hold others). A stack is *inside* a class if its top was entered
 by a symbol of that class; there lexemes of the class may have something ignored before them.
 
+A rule that counts tokens is *called*: to the rule that it stands in it is one symbol, and what is
+read of it lies above a state of its own, which has the number of tokens that it may still come to.
+Where a token ends, that number is one less, and at none the text stands after the call (`ticked`).
+
 Cost: in proportion to the stacks, which are few unless the grammar is ambiguous.
 Source: Tomita, "Efficient parsing for natural language" (1985).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.limits import Limits
 
-__all__ = ["Parser", "Place", "Stack", "class_of", "name_of"]
+__all__ = ["Call", "Parser", "Place", "Stack", "class_of", "entry_of", "name_of"]
 
 _STACK_COST: Final = 40
 """What a stack costs in `Limits.max_source_nodes`: each is looked at again at every lexeme."""
@@ -34,20 +39,52 @@ def name_of(symbol: str) -> str:
     return name.rpartition("#")[0] or name.partition("::")[0] or name
 
 
+def entry_of(call: str) -> str:
+    """What a symbol that is called is where its own productions are meant."""
+    return f"{call}$"
+
+
+class Call(NamedTuple):
+    """A rule that counts tokens, and how many may still end before it is over."""
+
+    symbol: str
+    left: int
+
+
 class Stack:
-    """States of the parser, the last on top; interned: the one above for a state is made once."""
+    """States of the parser, the last on top; interned: the one above for a state is made once.
 
-    __slots__ = ("above", "below", "state")
+    Attributes:
+        below: Without the last state.
+        state: The last.
+        call: What begins with that state, or None.
+        counted: The stack whose last state begins the call that this is inside of, or None.
+        above: By state.
+    """
 
-    def __init__(self, below: Stack | None, state: int) -> None:
+    __slots__ = ("__weakref__", "_calls", "above", "below", "call", "counted", "state")
+
+    def __init__(self, below: Stack | None, state: int, call: Call | None = None) -> None:
         self.below = below
         self.state = state
         self.above: dict[int, Stack] = {}
+        self.call = call
+        self.counted: Stack | None = self if call else below.counted if below else None
+        self._calls: WeakValueDictionary[Call, Stack] | None = None
 
     def push(self, state: int) -> Stack:
         """The stack with one more state."""
         found = self.above.get(state)
         return self.above.setdefault(state, Stack(self, state)) if found is None else found
+
+    def enter(self, call: Call, state: int) -> Stack:
+        """The stack with the first state of a call; kept as long as somebody else does."""
+        if self._calls is None:
+            self._calls = WeakValueDictionary()
+        found = self._calls.get(call)
+        if found is None:
+            found = self._calls[call] = Stack(self, state, call)
+        return found
 
 
 class Place:
@@ -91,10 +128,15 @@ class Place:
 class Parser:
     """Of one grammar.
 
+    Attributes:
+        counts: Some symbol is called.
+
     Args:
         productions: Reduced, without empty ones and without cycles.
         nullable: The empty sequence of lexemes is a sentence.
         terminals: The symbols that are terminals.
+        calls: The symbols that are called, each with the number of tokens that it may come to. The
+            origin of their productions is `entry_of` them. None begins with itself.
         limits: `max_source_nodes` bounds the automaton and the stacks of a text.
     """
 
@@ -103,11 +145,15 @@ class Parser:
         productions: Sequence[Production],
         nullable: bool,
         terminals: frozenset[str],
+        calls: Mapping[str, int],
         limits: Limits,
     ) -> None:
         self._automaton = Automaton(productions, limits)
         self._nullable = nullable
         self._terminals = terminals
+        self._calls = calls
+        self.counts = bool(calls)
+        self._entries = {entry_of(symbol) for symbol in calls}
         self._limits = limits
         self._entered: dict[int, str] = {0: ""}
         self._shifts: dict[int, list[tuple[str, int]]] = {}
@@ -123,8 +169,8 @@ class Parser:
         inside: set[str] = set()
         classes: set[str] = set()
         accepts = self._nullable and self._first in stacks
-        for stack in self._reduced(stacks):
-            here = class_of(self._entered[stack.state])
+        for stack in self._begun(self._reduced(stacks)):
+            here = self._class(stack)
             accepts |= any([p.origin == ROOT for p in self._automaton.complete(stack.state)])
             for symbol, after in self._shifts_of(stack.state):
                 shifts.setdefault(symbol, []).append((stack, after))
@@ -133,6 +179,82 @@ class Parser:
                 if kind == here:
                     inside.add(kind)
         return Place(self._push, shifts, inside, classes, accepts)
+
+    # Tokens that are counted
+
+    def ticked(self, stack: Stack) -> tuple[Stack, bool]:
+        """The stack after a token has ended, and whether that has ended a call."""
+        stack, path = _outside(stack)
+        for part in reversed(path):
+            if part.call is None:
+                stack = stack.push(part.state)
+            elif part.call.left > 1:
+                stack = stack.enter(Call(part.call.symbol, part.call.left - 1), part.state)
+            else:
+                return stack.push(self._goto(stack.state, part.call.symbol)), True
+        return stack, False
+
+    def renewed(self, stack: Stack) -> Stack:
+        """The stack as if no token had ended."""
+        stack, path = _outside(stack)
+        for part in reversed(path):
+            if part.call is None:
+                stack = stack.push(part.state)
+            else:
+                symbol = part.call.symbol
+                stack = stack.enter(Call(symbol, self._calls[symbol]), part.state)
+        return stack
+
+    def after_call(self, stack: Stack) -> Stack:
+        """The stack after the innermost call that a stack is inside of."""
+        assert stack.counted is not None
+        outer, call = stack.counted.below, stack.counted.call
+        assert outer is not None
+        assert call is not None
+        return outer.push(self._goto(outer.state, call.symbol))
+
+    def settled(self, stacks: frozenset[Stack]) -> frozenset[Stack]:
+        """The same between two lexemes: what may be over is told apart from what may go on."""
+        if not self.counts:
+            return stacks
+        found: dict[Stack, None] = {}
+        todo = list(stacks)
+        while todo:
+            stack = todo.pop()
+            if stack in found:
+                continue
+            if stack.counted is None:
+                found[stack] = None
+                continue
+            for inner in self._reduced(frozenset((stack,))):
+                if inner.counted is not stack.counted:
+                    todo.append(inner)
+                elif any(self._goes_on(symbol) for symbol in self._automaton.symbols(inner.state)):
+                    found[stack] = None
+        return frozenset(found)
+
+    def _goes_on(self, symbol: str) -> bool:
+        return symbol in self._terminals or symbol in self._calls
+
+    def _class(self, stack: Stack) -> str:
+        """The class of the symbol that a stack was entered by."""
+        while stack.call is not None:
+            assert stack.below is not None
+            stack = stack.below
+        return class_of(self._entered[stack.state])
+
+    def _begun(self, stacks: list[Stack]) -> list[Stack]:
+        """Some stacks, and those in which calls have begun."""
+        found = list(stacks)
+        if self._calls:
+            for stack in found:
+                for symbol in self._automaton.symbols(stack.state):
+                    if symbol in self._calls:
+                        state = self._automaton.entry(entry_of(symbol))
+                        found.append(stack.enter(Call(symbol, self._calls[symbol]), state))
+        return found
+
+    # Steps
 
     def _push(self, stack: Stack, state: int) -> Stack:
         """The stack with one more state, reduced where nothing else can be done with it.
@@ -144,6 +266,8 @@ class Parser:
             complete = self._automaton.complete(pushed.state)
             if len(complete) != 1 or complete[0].origin == ROOT:
                 return pushed
+            if complete[0].origin in self._entries:
+                return pushed  # tokens are counted to the end of what was pushed
             if any(True for _ in self._automaton.symbols(pushed.state)):
                 return pushed
             pushed = self._reduce(pushed, complete[0])
@@ -153,7 +277,9 @@ class Parser:
         for _ in production.expansion:
             assert below.below is not None
             below = below.below
-        return below.push(self._goto(below.state, production.origin))
+        if production.origin not in self._entries:
+            return below.push(self._goto(below.state, production.origin))
+        return self.after_call(below)
 
     def _shifts_of(self, state: int) -> list[tuple[str, int]]:
         """The terminals that may come in a state, each with the state after it."""
@@ -184,3 +310,13 @@ class Parser:
                     todo.append(pushed)
             self._limits.check("max_source_nodes", _STACK_COST * len(found), "an ambiguous text")
         return list(found)
+
+
+def _outside(stack: Stack) -> tuple[Stack, list[Stack]]:
+    """A stack without all that is inside of calls, and the stacks from the whole down to it."""
+    path: list[Stack] = []
+    while stack.counted is not None:
+        path.append(stack)
+        assert stack.below is not None
+        stack = stack.below
+    return stack, path

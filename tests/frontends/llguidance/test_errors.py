@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from constrain import (
@@ -90,9 +92,15 @@ def test_a_wrong_grammar(text, reason, marked, hint):
     assert "^" in str(error)
 
 
+LEFT = 'start: /a?/ x "," | "a"\nx[max_tokens=2]: @y'
 REFUSED = [
-    ("start: x\nx[max_tokens=3]: /[0-9]+/", "max_tokens counts tokens", "/(.|\\n){0,2000}/"),
-    ("start: x\nx[max_tokens=3]: %json {}", "max_tokens counts tokens", None),
+    (
+        json.dumps(
+            {"grammars": [{"lark_grammar": "start: @y"}, {"name": "y", "lark_grammar": LEFT}]}
+        ),
+        "rule 'x' has max_tokens, and may begin with itself",
+        "let something come first",
+    ),
     ('start: x "c"\nx[stop=/../]: /a/', "the stop of rule 'x': it has more than 64", "use suffix"),
     (r"start: /a\b/", "a lexeme does not look at what stands around it", "word boundaries"),
     ('start.2: "a"', "priorities are no part of this dialect", "dialect='lark'"),
