@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
 __all__ = ["cache_folder"]
 
 
@@ -15,6 +13,8 @@ def cache_folder() -> Path:
 
     `CONSTRAIN_CACHE_DIR` if it is set, else the user's cache folder of this system.
     """
-    return Path(
-        os.environ.get("CONSTRAIN_CACHE_DIR") or user_cache_dir("constrain", appauthor=False)
-    )
+    if given := os.environ.get("CONSTRAIN_CACHE_DIR"):
+        return Path(given)
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("constrain", appauthor=False))

@@ -20,6 +20,7 @@ import numba
 from numba import types
 
 from constrain.cache import cache_folder
+from constrain.kernels.load import load_without_typing
 from constrain.kernels.parts import part_options, whole_options
 
 __all__ = ["entry", "inner", "kernel_folder"]
@@ -52,9 +53,11 @@ def entry(function: Callable[..., Any]) -> Any:
     numba.config.CACHE_DIR = str(_KERNEL_FOLDER)
     try:
         options = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, **whole_options()}
-        return numba.njit(**options)(function)
+        kernel = numba.njit(**options)(function)
     finally:
         numba.config.CACHE_DIR = setting
+    load_without_typing(kernel)
+    return kernel
 
 
 def kernel_folder() -> Path:

@@ -86,6 +86,20 @@ def test_a_kernel_is_compiled_once_and_then_loaded(tmp_path):
 
 
 @needs_jit
+def test_what_is_loaded_needs_nothing_to_compile_with(tmp_path):
+    unready = "import sys\nassert 'numba.np.linalg' not in sys.modules\n"
+    ask(tmp_path, ASK + COMPILED)
+    ask(tmp_path, ASK + LOADED + unready)
+
+
+@needs_jit
+def test_another_type_is_compiled_after_one_was_loaded(tmp_path):
+    another = "assert both(np.arange(5, dtype=np.int64), 2) == 25 and len(both.signatures) == 2\n"
+    ask(tmp_path, ASK)
+    ask(tmp_path, ASK + LOADED + another)
+
+
+@needs_jit
 def test_parts_have_no_machine_code(tmp_path):
     ask(tmp_path, WATCH + ASK + ONLY_THE_KERNEL)
 
