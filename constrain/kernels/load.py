@@ -21,7 +21,7 @@ except ImportError:
 
 def load_without_typing(kernel: Any) -> None:
     """Change how a kernel is loaded; leaves it as it is where numba's internals have moved."""
-    cache = getattr(kernel, "_cache", None)
+    cache: Any = getattr(kernel, "_cache", None)
     needed = ("_load_overload", "_guard_against_spurious_io_errors", "load_overload")
     if not all(hasattr(cache, name) for name in needed) or not hasattr(rtsys, "initialize"):
         return
