@@ -38,6 +38,7 @@ from constrain.algebra.terms import (
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.explanation import Derivation, Explainer, Explanation, OnDemand
 from constrain.limits import DEFAULT_LIMITS, Limits
+from constrain.recipe import Made, Steps, follow, remembered, steps_to
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -101,13 +102,14 @@ def _same(explanation: Explanation) -> Explanation:
     return explanation
 
 
-class Grammar:
+class Grammar(Made):
     """A set of byte strings. Made by the `from_...` methods; immutable.
 
     `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
     text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
     intersection with a second one here, and is refused. `g.optional()` and `g.repeat(lo, hi,
-    separator=",")` say how often, `g.within_tokens(n)` how long.
+    separator=",")` say how often, `g.within_tokens(n)` how long. A pickle of a grammar holds what
+    it was made from, and is read by making it again.
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
@@ -145,6 +147,7 @@ class Grammar:
     # Sources
 
     @classmethod
+    @remembered
     def from_json_schema(
         cls,
         schema: dict[str, Any] | bool | str,
@@ -224,6 +227,7 @@ class Grammar:
         )
 
     @classmethod
+    @remembered
     def from_pydantic(
         cls,
         model: Any,  # noqa: ANN401 - whatever pydantic can make a type of
@@ -270,6 +274,7 @@ class Grammar:
         )
 
     @classmethod
+    @remembered
     def from_lark(
         cls,
         text: str,
@@ -340,6 +345,7 @@ class Grammar:
         return cls(term, shown, source=text, explainer=explainer, limits=limits)
 
     @classmethod
+    @remembered
     def from_regex(
         cls,
         pattern: str,
@@ -389,6 +395,7 @@ class Grammar:
         return cls(term, shown, explainer=explainer, limits=limits)
 
     @classmethod
+    @remembered
     def from_gbnf(
         cls, text: str, *, root: str = "root", limits: Limits = DEFAULT_LIMITS
     ) -> Grammar:
@@ -426,6 +433,7 @@ class Grammar:
         return cls(term, shown, explainer=explainer, limits=limits)
 
     @classmethod
+    @remembered
     def from_choices(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> Grammar:
         """Exactly one of some texts.
 
@@ -443,6 +451,7 @@ class Grammar:
         return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
 
     @classmethod
+    @remembered
     def from_structural_tag(
         cls,
         tag: dict[str, Any] | str,
@@ -476,6 +485,7 @@ class Grammar:
         return cls(term, f"Grammar.from_structural_tag({_shorten(shown)})", limits=limits)
 
     @classmethod
+    @remembered
     def from_tools(
         cls,
         tools: Sequence[dict[str, Any]],
@@ -527,6 +537,7 @@ class Grammar:
         return cls(term, f"Grammar.from_tools({shown})", limits=limits)
 
     @classmethod
+    @remembered
     def text(cls, text: str | bytes) -> Grammar:
         """Exactly this text.
 
@@ -542,6 +553,7 @@ class Grammar:
         return cls(literal(data), f"Grammar.text({_shorten(repr(text))})")
 
     @classmethod
+    @remembered
     def any_text(cls) -> Grammar:
         """Every UTF-8 text, the empty one too."""
         from constrain.algebra.utf8 import UTF8
@@ -549,6 +561,7 @@ class Grammar:
         return cls(UTF8.text, "Grammar.any_text()")
 
     @classmethod
+    @remembered
     def token(cls, *names: str | int, others: bool = False) -> Grammar:
         """One token of the vocabulary as a whole, such as a special token.
 
@@ -577,8 +590,18 @@ class Grammar:
         """
         return () if self._report is None else tuple(self._report())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), steps_to(self))
+
+    def __copy__(self) -> Grammar:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grammar:
+        return self
+
     # Combinations
 
+    @remembered
     def __or__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
@@ -589,6 +612,7 @@ class Grammar:
             limits=self._limits,
         )
 
+    @remembered
     def __add__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
@@ -599,6 +623,7 @@ class Grammar:
             limits=self._limits,
         )
 
+    @remembered
     def __and__(self, other: Grammar) -> Grammar:
         if not isinstance(other, Grammar):
             return NotImplemented
@@ -610,6 +635,7 @@ class Grammar:
             raise UnsatisfiableError(f"no text is in both: {both}")
         return made
 
+    @remembered
     def __invert__(self) -> Grammar:
         from constrain.algebra.utf8 import UTF8
 
@@ -622,10 +648,12 @@ class Grammar:
             )
         return made
 
+    @remembered
     def optional(self) -> Grammar:
         """This or nothing."""
         return Grammar(optional(self.term), f"{self.description}.optional()", limits=self._limits)
 
+    @remembered
     def repeat(
         self, lo: int = 0, hi: int | None = None, *, separator: Grammar | str | None = None
     ) -> Grammar:
@@ -665,6 +693,7 @@ class Grammar:
             limits=self._limits,
         )
 
+    @remembered
     def within_tokens(self, most: int) -> Grammar:
         """This, or its beginning where it has come to `most` tokens.
 
@@ -686,6 +715,7 @@ class Grammar:
         bounded = within_tokens(self.term, most)
         return Grammar(bounded, f"{self.description}.within_tokens({most})", limits=self._limits)
 
+    @remembered
     def with_reasoning(
         self, end: str = "</think>", *, begin: str | None = None, optional: bool = False
     ) -> Grammar:
@@ -849,3 +879,9 @@ def _check_lark_options(start: Any, parser: Any, lexer: Any, import_paths: Any) 
 
 def _shorten(text: str, width: int = 120) -> str:
     return text if len(text) <= width else f"{text[: width - 20]}...{text[-17:]}"
+
+
+def _made_again(cls: type[Grammar], steps: Steps) -> Grammar:
+    """A grammar out of a pickle."""
+    made: Grammar = follow(cls, steps)
+    return made

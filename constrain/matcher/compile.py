@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from constrain.algebra.printer import describe_bytes
 from constrain.algebra.store import DEAD, StateId
@@ -65,9 +66,19 @@ class CompiledGrammar:
         """Memory held by terms and rows, in bytes; heads shared with other grammars not counted."""
         return self._automaton.nbytes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # States and rows are made as they are needed, so there is nothing to send but what they
+        # are made from. A vocabulary that comes with many grammars becomes one object.
+        return _compiled_again, (self.grammar, self.vocab, self._limits)
+
     def __repr__(self) -> str:
         made_from = self.grammar.description
         return f"CompiledGrammar({made_from}, {self.vocab!r}, terms={self.num_terms})"
+
+
+def _compiled_again(grammar: Grammar, vocab: Vocabulary, limits: Limits) -> CompiledGrammar:
+    """A compiled grammar out of a pickle."""
+    return compile(grammar, vocab, limits=limits)
 
 
 def compile(
