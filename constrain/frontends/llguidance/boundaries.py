@@ -18,8 +18,9 @@ on without bound, and nothing follows it but a token's end.
 
 A rule promises that it is not empty. The parser alone keeps that promise; but a lexeme may never
 end where the parser needs it to (`/a+/ "a"`: every `a` belongs to the first). So nothing leads to a
-boundary from which no search finds a sentence. The search is exact where it ends; one that passes
-its budget counts as found.
+boundary from which no search finds a sentence. In known grammars a search looks at a few dozen
+boundaries. It need not end where a rule recurses and nothing can follow it (`e /a+/ "a"`), and then
+the grammar is refused: no answer is guessed.
 
 Cost: one parser step for each terminal that may stand at a boundary, and a contest for each set of
 lexemes.
@@ -58,12 +59,10 @@ _FEW_STATES: Final = 2_000
 """States of a lazy lexeme up to which its words are solved; past it they are a complement."""
 _PLACES: Final = 500
 """What the parser says at so many stacks is remembered: up to 40 kB each."""
-_SEARCHED: Final = 3_000
-"""Boundaries that one search may look at."""
+_SEARCH_COST: Final = 5
+"""What a boundary costs in `Limits.max_emptiness_states`: 20,000 take a second or two."""
 _SEARCHED_AT_FIRST: Final = 100
 """Boundaries that searches look at before it is asked whether any can be a dead end."""
-_ALL_SEARCHED: Final = 20_000
-"""Boundaries that all searches of a grammar may look at: minutes, for a large language."""
 _MANY_STACKS: Final = 8
 """Stacks at one boundary that cost a search as much as a boundary."""
 _STEPS_PER_DEPTH: Final = 8
@@ -180,6 +179,7 @@ class Boundaries:
         self._lexemes = lexemes
         self._others = others
         self._ignored = ignored
+        self._limits = limits
         self._rows = Rows(limits)
         self._lock = threading.RLock()
         self._shared: dict[tuple[int, ...], Contest] = {}
@@ -622,7 +622,12 @@ class Boundaries:
             yield from self._runs.ways_on(run)
 
     def _search(self, root: _Boundary) -> None:
-        """Look for a sentence from a boundary: stacks that are not deep first, and short ways."""
+        """Look for a sentence from a boundary: stacks that are not deep first, and short ways.
+
+        Raises:
+            LimitExceededError: It was not found, and there are more places to look at.
+        """
+        where = "from the start" if root.rule.name == "start" else root.rule.name
         order = count()
         parents: dict[_Boundary, _Boundary | None] = {root: None}
         todo = [(0, next(order), 0, root)]
@@ -632,17 +637,17 @@ class Boundaries:
             cost = 1 + len(boundary.key.stacks) // _MANY_STACKS
             looked += cost
             self._searched += cost
-            spent = max(looked, len(parents)) > _SEARCHED or self._searched > _ALL_SEARCHED
-            if spent or self._is_found(boundary):
+            if self._is_found(boundary):
                 at: _Boundary | None = boundary
                 while at is not None:
                     at.alive = True
-                    if not spent and not at.key.read:
+                    if not at.key.read:
                         place = (at.key.stacks, at.key.ignored)
                         self._alive_at.setdefault(place, set()).add(at.key.blocked)
                     at = parents[at]
-                root.alive = True
                 return
+            spent = _SEARCH_COST * max(looked, len(parents))
+            self._limits.check("max_emptiness_states", spent, f"a text that goes on {where}")
             for target in self._ways_on(boundary):
                 if target.alive is not False and target not in parents:
                     parents[target] = boundary

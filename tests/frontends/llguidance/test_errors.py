@@ -207,3 +207,16 @@ def test_large_counters_cost_nothing_where_they_end_clearly():
     grammar = Grammar.from_lark('start: /(ab){2,50000}c/ "!"', dialect="llguidance")
     assert grammar.accepts(b"ab" * 50_000 + b"c!")
     assert not grammar.accepts(b"ab" * 50_001 + b"c!")
+
+
+@pytest.mark.parametrize("nest", ['"(" e ")" | "n"', 'e e | "n"'])
+def test_a_search_that_finds_no_way_on_is_an_error(nest):
+    text = f'start: e /a+/ "a"\ne: {nest}'
+    with pytest.raises(LimitExceededError, match="from the start needs max_emptiness_states"):
+        Grammar.from_lark(text, dialect="llguidance", limits=Limits(max_emptiness_states=1_000))
+    inside = 'start: "b" | "[" s "]"\ns: s2 /a+/ "a" | "y"\ns2: "(" s2 ")" | "n"'
+    grammar = Grammar.from_lark(
+        inside, dialect="llguidance", limits=Limits(max_emptiness_states=99)
+    )
+    with pytest.raises(LimitExceededError, match="a text that goes on after"):
+        grammar.accepts(b"[(n)aa]")
