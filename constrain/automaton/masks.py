@@ -146,6 +146,7 @@ class MaskRows:
         self.ticks = Ticks(store)
         self._unsure = np.zeros(len(self._forest.children) + 2, np.int32)
         self._drafts: dict[StateId, _Draft] = {}
+        self._to_settle: dict[bytes, UnsureTokens] = {}
         self._by_state: dict[StateId, MaskRow] = {}
         self._by_summary: dict[_Summary, MaskRow] = {}
         self._states_of: dict[_Summary, list[StateId]] = {}
@@ -270,13 +271,23 @@ class MaskRows:
             if draft.tokens is None:
                 ids = np.unique(np.concatenate(draft.untold))
                 told = draft.words[ids >> 5] >> (ids & 31) & 1
-                draft.tokens = UnsureTokens(self._vocab, ids[told == 0])
+                draft.tokens = self._unsure_tokens(ids[told == 0])
             draft.tokens.settle(self._store, state, words)
         if self._store.names_tokens:
             self.named.add(state, words)
         if self._store.nullable(state):
             words |= self._eos_bits
         return words
+
+    def _unsure_tokens(self, ids: Int32Array) -> UnsureTokens:
+        """Tokens to be settled, remembered: many states leave the same ones untold."""
+        key = ids.tobytes()
+        found = self._to_settle.get(key)
+        if found is None:
+            if len(self._to_settle) >= _MAX_DRAFTS:
+                del self._to_settle[next(iter(self._to_settle))]
+            found = self._to_settle[key] = UnsureTokens(self._vocab, ids)
+        return found
 
     def _add(self, state: StateId, draft: _Draft) -> None:
         """Set the bits of the tokens that may follow a live state."""
