@@ -150,8 +150,7 @@ class MaskRows:
         self._by_state: dict[StateId, MaskRow] = {}
         self._by_summary: dict[_Summary, MaskRow] = {}
         self._states_of: dict[_Summary, list[StateId]] = {}
-        self._lengths = np.zeros(vocab.vocab_size, np.int32)
-        self._lengths[: vocab.num_tokens] = np.diff(vocab.flat_offsets)[: vocab.vocab_size]
+        self._lengths = vocab.text_lengths
         self._eos_bits = _bits(vocab.eos_token_ids, self._num_words)
 
     def get(self, state: StateId) -> MaskRow | None:

@@ -92,6 +92,7 @@ class Vocabulary:
         "_offsets",
         "_special_tokens",
         "_spells_all_text",
+        "_text_lengths",
         "_texts",
         "_token_bytes",
         "_trie",
@@ -144,6 +145,7 @@ class Vocabulary:
         self._lock = threading.RLock()
         self._token_bytes: tuple[bytes | None, ...] | None = None
         self._offsets: npt.NDArray[np.int32] | None = None
+        self._text_lengths: npt.NDArray[np.int32] | None = None
         self._trie: Trie | None = None
         self._fingerprint: str | None = None
         self._spells_all_text: bool | None = None
@@ -348,6 +350,19 @@ class Vocabulary:
         if self._offsets is None:
             self._offsets = self._texts.offsets()
         return self._offsets
+
+    @property
+    def text_lengths(self) -> npt.NDArray[np.int32]:
+        """How many bytes each id has; 0 for ids that are never text, and for padding.
+
+        [vocab_size], int32, read-only.
+        """
+        if self._text_lengths is None:
+            found = np.zeros(self._vocab_size, np.int32)
+            found[: self.num_tokens] = np.maximum(self._texts.lengths, 0)
+            found.flags.writeable = False
+            self._text_lengths = found
+        return self._text_lengths
 
     @property
     def trie(self) -> Trie:

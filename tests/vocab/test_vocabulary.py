@@ -322,3 +322,11 @@ def test_bytes_one_by_one_are_made_on_demand_and_kept() -> None:
     assert vocab.token_bytes == (b"a", None, b"")
     assert vocab.token_bytes is vocab.token_bytes
     assert vocab.flat_offsets is vocab.flat_offsets
+
+
+def test_text_lengths_are_those_of_every_id_of_the_logits() -> None:
+    vocab = Vocabulary([b"abc", None, b"", b"xy"], [1], vocab_size=6)
+    assert vocab.text_lengths.tolist() == [3, 0, 0, 2, 0, 0]
+    assert vocab.text_lengths is vocab.text_lengths
+    assert not vocab.text_lengths.flags.writeable
+    assert Vocabulary([b"abc", None, b"xy"], [1], vocab_size=2).text_lengths.tolist() == [3, 0]
