@@ -1,15 +1,15 @@
 """`Matcher`: where one sequence stands, step by step.
 
-A matcher is a list of states, one a step: to roll back is to pop, to fork is to copy the list, and
-all that is costly lies in the automaton it shares with other matchers. An automaton grows; when it
-is full, a matcher takes its steps once more in a fresh one, and goes on there.
+A matcher is a list of states, one a step: to roll back is to pop, to fork is to share the list
+(`past`), and all that is costly lies in the automaton it shares with other matchers. An automaton
+grows; when it is full, a matcher takes its steps once more in a fresh one, and goes on there.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from constrain.algebra.printer import describe_bytes
 from constrain.algebra.store import DEAD, StateId
@@ -22,11 +22,14 @@ from constrain.errors import (
     TokenRejectedError,
 )
 from constrain.matcher.bitmask import as_numpy_bitmask
+from constrain.matcher.past import Past, Step
 
 __all__ = ["Matcher"]
 
 MAX_JUMP_BYTES = 1 << 16
 """Longest forced text that one call returns; call again for more."""
+ENDED: Final = StateId(-1)
+"""The place after an end token. No automaton has such a state, so that it has no row either."""
 
 
 MAX_JUMP_STATES = 16
@@ -43,16 +46,16 @@ class Matcher:
     grammar, and an end token exactly if the text so far is a sentence.
     """
 
-    __slots__ = ("_automaton", "_eos", "_fresh", "_states", "_steps", "_terminated", "_width")
+    __slots__ = ("_automaton", "_eos", "_fresh", "_past", "_states", "_steps", "_width")
 
     def __init__(self, automaton: Automaton, fresh: Callable[[], Automaton] | None = None) -> None:
         self._automaton = automaton
         self._fresh = fresh
         self._eos = frozenset(automaton.vocab.eos_token_ids)
         self._width = automaton.vocab.vocab_size
+        self._past: Past | None = None  # steps shared with forks; the lists are what came since
         self._states: list[StateId] = [automaton.start]
-        self._steps: list[int | bytes] = []  # tokens and texts: what led from state to state
-        self._terminated = False
+        self._steps: list[Step] = []
 
     # What may come
 
@@ -95,17 +98,18 @@ class Matcher:
         return found.restricts
 
     def _mask_row(self) -> MaskRow:
-        if self._terminated:
+        state = self._states[-1]
+        if state == ENDED:
             raise MatchError(
                 "the sequence has ended: an end token was accepted, and nothing may follow\n"
                 "hint: stop at is_terminated, or call rollback(1) or reset()"
             )
-        found = self._automaton.mask_row(self._states[-1])
+        found = self._automaton.mask_row(state)
         if found.empty:
             raise DeadEndError(
                 f"no token of the vocabulary may come next after {self.num_steps} steps: the text "
                 f"must go on with "
-                f"{describe_bytes(self._automaton.next_bytes(self._states[-1]))}\n"
+                f"{describe_bytes(self._automaton.next_bytes(state))}\n"
                 "hint: the vocabulary lacks tokens for these bytes; check how it was read"
             )
         return found
@@ -117,10 +121,11 @@ class Matcher:
         that spell it. Masks never force a tokenisation, so any tokens that spell it are allowed.
         Where a grammar counts tokens, it is what must come wherever they end.
         """
-        if self._terminated:
+        state = self._states[-1]
+        if state == ENDED:
             return b""
         out = bytearray()
-        states = {self._states[-1]}
+        states = {state}
         automaton = self._automaton
         while len(out) < MAX_JUMP_BYTES and len(states) <= MAX_JUMP_STATES:
             if any(automaton.is_accepting(s) or automaton.takes_tokens(s) for s in states):
@@ -136,17 +141,18 @@ class Matcher:
     @property
     def is_accepting(self) -> bool:
         """Whether the text so far is a sentence, so that it may end here."""
-        return self._automaton.is_accepting(self._states[-1])
+        state = self._states[-1]
+        return state == ENDED or self._automaton.is_accepting(state)
 
     @property
     def is_terminated(self) -> bool:
         """Whether an end token was accepted."""
-        return self._terminated
+        return self._states[-1] == ENDED
 
     @property
     def num_steps(self) -> int:
         """How many steps may be rolled back: tokens and calls of `accept_bytes`."""
-        return len(self._states) - 1 + self._terminated
+        return len(self._steps) + (0 if self._past is None else self._past.total)
 
     # Moving
 
@@ -163,18 +169,18 @@ class Matcher:
             TokenRejectedError: The id is outside 0..vocab_size - 1.
         """
         token_id = self._checked(token_id)
-        if self._terminated:
-            return False
         state = self._states[-1]
-        if token_id in self._eos and self._automaton.is_accepting(state):
-            self._terminated = True
-            return True
-        state = self._automaton.after_token(state, token_id)
-        if state == DEAD:
+        if state == ENDED:
             return False
+        if token_id in self._eos and self._automaton.is_accepting(state):
+            state = ENDED
+        else:
+            state = self._automaton.after_token(state, token_id)
+            if state == DEAD:
+                return False
         self._states.append(state)
         self._steps.append(token_id)
-        if self._automaton.is_full:
+        if self._automaton.is_full and state != ENDED:
             self._move()
         return True
 
@@ -188,10 +194,11 @@ class Matcher:
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
-        if self._terminated:
+        state = self._states[-1]
+        if state == ENDED:
             return not data
         text = bytes(data)
-        state = self._automaton.after_bytes(self._states[-1], text)
+        state = self._automaton.after_bytes(state, text)
         if state == DEAD:
             return False
         self._states.append(state)
@@ -208,12 +215,13 @@ class Matcher:
         fresh = self._automaton if self._fresh is None else self._fresh()
         if fresh is self._automaton:
             return
+        steps = self._steps if self._past is None else [*self._past.since_start(), *self._steps]
         states = [fresh.start]
-        for step in self._steps:
+        for step in steps:
             after = fresh.after_bytes if isinstance(step, bytes) else fresh.after_token
             states.append(after(states[-1], step))  # type: ignore[arg-type]  # by its type
         fresh.make_room()
-        self._automaton, self._states = fresh, states
+        self._automaton, self._past, self._states, self._steps = fresh, None, states, steps
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """How many of these tokens, from the first, would be accepted in turn. Nothing moves.
@@ -222,9 +230,9 @@ class Matcher:
             TokenRejectedError: An id is outside 0..vocab_size - 1.
         """
         ids = [self._checked(i) for i in token_ids]
-        if self._terminated:
-            return 0
         state = self._states[-1]
+        if state == ENDED:
+            return 0
         for count, token_id in enumerate(ids):
             if token_id in self._eos and self._automaton.is_accepting(state):
                 return count + 1
@@ -242,33 +250,45 @@ class Matcher:
         Raises:
             RollbackError: There were fewer steps.
         """
-        if not 0 <= num_steps <= self.num_steps:
+        own = len(self._steps)
+        if 0 < num_steps <= own:
+            del self._states[-num_steps:]
+            del self._steps[-num_steps:]
+        elif num_steps == 0:
+            return
+        elif self._past is not None and 0 < num_steps - own <= self._past.total:
+            self._past, state = self._past.without(num_steps - own)
+            self._states, self._steps = [state], []
+        else:
             raise RollbackError(
                 f"cannot roll back {num_steps} steps: {self.num_steps} were taken since the start"
             )
-        if num_steps and self._terminated:
-            self._terminated = False
-            num_steps -= 1
-        if num_steps:
-            del self._states[-num_steps:]
-            del self._steps[-num_steps:]
 
     def reset(self) -> None:
         """Back to the start of a sequence."""
-        del self._states[1:]
-        self._steps.clear()
-        self._terminated = False
+        self._past = None
+        self._states = [self._automaton.start]
+        self._steps = []
 
     def fork(self) -> Matcher:
-        """An independent matcher at the same place; rolling back reaches as far."""
+        """An independent matcher at the same place; rolling back reaches as far.
+
+        Cost: the same however long the sequence is: what was taken so far is shared.
+        """
+        steps = self._steps
+        if steps:
+            states, past, count = self._states, self._past, len(steps)
+            total = count if past is None else count + past.total
+            self._past = Past(past, states, steps, count, total)
+            self._states, self._steps = [states[-1]], []
         twin = Matcher.__new__(Matcher)
         twin._automaton = self._automaton
         twin._eos = self._eos
         twin._width = self._width
         twin._fresh = self._fresh
+        twin._past = self._past
         twin._states = self._states.copy()
-        twin._steps = self._steps.copy()
-        twin._terminated = self._terminated
+        twin._steps = []
         return twin
 
     def _checked(self, token_id: int) -> int:
@@ -281,7 +301,7 @@ class Matcher:
         return index
 
     def __repr__(self) -> str:
-        if self._terminated:
+        if self.is_terminated:
             place = "terminated"
         else:
             place = "accepting" if self.is_accepting else "incomplete"
