@@ -391,6 +391,16 @@ class TermStore:
         self._run(step)
         return StateId(now), start
 
+    def after(
+        self, state: StateId, data: npt.NDArray[np.uint8], start: int, stop: int
+    ) -> StateId:
+        """The state after data[start:stop], or DEAD. Half the time of `advance_in`."""
+        found = advance(self.arena, state, data, start, stop)
+        if self.arena[lay.STATUS] == lay.OK:
+            return StateId(found)
+        self.arena[lay.STATUS] = lay.OK  # what was missing is missed again
+        return self.advance_in(state, data, start, stop)[0]
+
     @property
     def counts_tokens(self) -> bool:
         """Whether some term made so far is another one once a token has ended (`Timed`)."""

@@ -38,7 +38,7 @@ class Automaton:
         self._steps = self._rows.steps
         self._ticks = self._rows.ticks
         self._bytes = vocab.flat_bytes
-        self._offsets = vocab.flat_offsets
+        self._offsets = memoryview(vocab.flat_offsets)  # read in half the time of an array
         self.start: StateId = self._store.intern(grammar.term)
         # A grammar that is large from the start is not made anew for nothing.
         self._full = max(limits.max_terms // 8, 4 * self._store.num_terms)
@@ -81,19 +81,20 @@ class Automaton:
             return found
         first = last = 0
         if token_id < self.vocab.num_tokens:
-            first, last = int(self._offsets[token_id]), int(self._offsets[token_id + 1])
+            first, last = self._offsets[token_id], self._offsets[token_id + 1]
+        store = self._store
         with self._lock:
             found = DEAD
             if first < last:
-                found, _ = self._store.advance_in(state, self._bytes, first, last)
+                found = store.after(state, self._bytes, first, last)
             else:
-                self._store.make_first(state)
-            if self._store.names_tokens:
-                found = self._store.union(found, self._rows.named.step(state, token_id))
-            if self._store.counts_tokens:
+                store.make_first(state)
+            if store.names_tokens:
+                found = store.union(found, self._rows.named.step(state, token_id))
+            if store.counts_tokens:
                 found = self._ticks.after(found)
-            self._steps.put(state, (token_id,), (found,))
-            self.is_full = self._store.num_terms > self._full
+            self._steps.put_one(state, token_id, found)
+            self.is_full = store.num_terms > self._full
         return found
 
     def after_bytes(self, state: StateId, data: bytes) -> StateId:

@@ -25,10 +25,26 @@ class Steps:
         after = self._after.get(state)
         return None if after is None else after.get(token_id)
 
+    def put_one(self, state: StateId, token_id: int, after: StateId) -> None:
+        """Keep the state after a token."""
+        if self._num_steps >= MAX_STEPS:
+            self._forget()
+        self._num_steps += 1
+        known = self._after.get(state)
+        if known is None:
+            self._after[state] = {token_id: after}
+        else:
+            known[token_id] = after
+
     def put(self, state: StateId, token_ids: Sequence[int], after: Sequence[StateId]) -> None:
         """Keep the states after some tokens."""
         if self._num_steps >= MAX_STEPS:
-            self._after = {}
-            self._num_steps = 0
+            self._forget()
         self._num_steps += len(token_ids)
-        self._after.setdefault(state, {}).update(zip(token_ids, after, strict=True))
+        found = dict(zip(token_ids, after, strict=True))
+        known = self._after.get(state)
+        self._after[state] = found if known is None else known | found
+
+    def _forget(self) -> None:
+        self._after = {}
+        self._num_steps = 0
