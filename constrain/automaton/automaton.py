@@ -24,6 +24,7 @@ class Automaton:
         grammar: What was compiled.
         vocab: For which vocabulary.
         start: The state before any text.
+        known_row: The row of a state if it is remembered, else None; needs no lock.
         is_full: It has grown so far that sequences should go on in a fresh one. Set when states or
             rows are made.
     """
@@ -37,8 +38,9 @@ class Automaton:
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps
         self._ticks = self._rows.ticks
+        self.known_row = self._rows.get
         self._bytes = vocab.flat_bytes
-        self._offsets = memoryview(vocab.flat_offsets)  # read in half the time of an array
+        self._offsets = vocab.flat_offsets.data  # read in half the time of an array
         self.start: StateId = self._store.intern(grammar.term)
         # A grammar that is large from the start is not made anew for nothing.
         self._full = max(limits.max_terms // 8, 4 * self._store.num_terms)

@@ -79,10 +79,12 @@ class Matcher:
         Cost: a copy of one row in a state that was visited before, else one walk of the vocabulary.
         """
         words = as_numpy_bitmask(bitmask)
-        found = self._mask_row()
-        rows = words.shape[0] if words.ndim == 2 else 1
+        rows = len(words) if words.ndim == 2 else 1
         if not 0 <= row < rows:
             raise IndexError(f"the bitmask has no row {row}: it has {rows}, counted from 0")
+        found = self._automaton.known_row(self._states[-1])
+        if found is None or found.empty:
+            found = self._mask_row()
         target = words[row] if words.ndim == 2 else words
         size = found.words.size
         if target.size == size:

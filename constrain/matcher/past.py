@@ -52,9 +52,7 @@ class Past:
         while num_steps:
             left = past.count - num_steps
             if left > 0:
-                shorter = Past(
-                    past.before, past.states, past.steps, left, past.total - num_steps
-                )
+                shorter = Past(past.before, past.states, past.steps, left, past.total - num_steps)
                 return shorter, past.states[left]
             num_steps, state = -left, past.states[0]
             if past.before is None:

@@ -441,3 +441,97 @@ def test_bytes_and_tokens_are_taken_again_in_a_fresh_automaton():
     matcher.rollback(601)
     assert matcher.num_steps == 0
     assert matcher.accept_bytes(b"ab")
+
+
+def test_a_batch_of_vocabularies_of_several_widths():
+    narrow, wide = compiled().matcher(), constrain.compile(Grammar.from_regex("a"), JSON).matcher()
+    for matchers in ([narrow, None, wide], [wide, narrow, None], [None, None, None], []):
+        for _ in range(2):  # made first, then remembered
+            bitmask = np.full((4, 5), -1, np.int32)
+            bitmask[:, 1] = 7
+            expected = bitmask.copy()
+            for row, matcher in enumerate(matchers):
+                if matcher is not None:
+                    matcher.fill_next_token_bitmask(expected, row)
+            constrain.fill_next_token_bitmasks(matchers, bitmask)
+            assert (bitmask == expected).all()
+            every_second = np.zeros((4, 10), np.int32)[:, :5]  # rows that lie apart
+            every_second[:] = -1
+            every_second[:, 1] = 7
+            constrain.fill_next_token_bitmasks(matchers, every_second)
+            assert (every_second == expected).all()
+    with pytest.raises(constrain.SamplingError, match="2 words a row"):
+        constrain.fill_next_token_bitmasks([narrow], np.zeros((1, 2), np.int32))
+
+
+def test_a_batch_that_fails_writes_nothing():
+    stuck = constrain.CompiledGrammar(Grammar.from_regex("ax"), NASTY, constrain.Limits()).matcher()
+    assert stuck.accept_token(A)
+    ended = compiled("b").matcher()
+    assert ended.accept_token(B)
+    assert ended.accept_token(EOS)
+    bitmask = constrain.allocate_token_bitmask(3, NASTY.vocab_size)
+    before = bitmask.copy()
+    for workers in (1, 3):
+        for _ in range(2):
+            with pytest.raises(constrain.DeadEndError, match="row 1: "):
+                constrain.fill_next_token_bitmasks(
+                    [compiled().matcher(), stuck, ended], bitmask, workers=workers
+                )
+            assert (bitmask == before).all()
+    with pytest.raises(constrain.SamplingError, match="workers=0"):
+        constrain.fill_next_token_bitmasks([ended], bitmask, workers=0)
+
+
+@given(plain_terms, st.data())
+def test_forks_of_forks_go_their_own_ways(term, data):
+    first = start(term)
+    if first is None:
+        return
+    # Each matcher with the tokens it has taken; what any of them does, no other sees.
+    family = [(first, [])]
+    for _ in range(data.draw(st.integers(1, 25))):
+        matcher, taken = data.draw(st.sampled_from(family))
+        match data.draw(st.sampled_from(["accept", "accept", "accept", "fork", "back", "reset"])):
+            case "accept":
+                token = data.draw(st.integers(0, NASTY.vocab_size - 1))
+                if matcher.accept_token(token):
+                    taken.append(token)
+            case "fork":
+                family.append((matcher.fork(), taken.copy()))
+            case "back":
+                count = data.draw(st.integers(0, len(taken)))
+                matcher.rollback(count)
+                del taken[len(taken) - count :]
+                with pytest.raises(constrain.RollbackError):
+                    matcher.rollback(len(taken) + 1)
+            case "reset":
+                matcher.reset()
+                taken.clear()
+    for matcher, taken in family:
+        alone = start(term)
+        assert all(map(alone.accept_token, taken))
+        assert describe(matcher) == describe(alone)
+        assert matcher.num_steps == len(taken)
+        assert matcher.is_terminated == alone.is_terminated
+
+
+def test_forks_move_to_a_fresh_automaton_with_what_they_share():
+    grammar, _ = long_texts()
+    compiled = constrain.compile(grammar, NASTY, limits=SMALL)
+    token = NASTY.token_bytes.index(b"a")
+    matcher = compiled.matcher()
+    twins = []
+    for _ in range(900):
+        assert matcher.accept_token(token)
+        twins.append(matcher.fork())
+    assert matcher._automaton is not twins[0]._automaton
+    for count, twin in enumerate(twins[::90]):
+        steps = 1 + 90 * count
+        assert twin.num_steps == steps
+        assert not twin.fork().accept_bytes(b"b" * (steps + 1))
+        assert twin.accept_bytes(b"b" * steps)
+        assert twin.is_accepting
+        twin.rollback(1 + steps // 2)
+        assert twin.accept_bytes(b"b" * (steps - steps // 2))
+        assert twin.is_accepting
