@@ -391,9 +391,7 @@ class TermStore:
         self._run(step)
         return StateId(now), start
 
-    def after(
-        self, state: StateId, data: npt.NDArray[np.uint8], start: int, stop: int
-    ) -> StateId:
+    def after(self, state: StateId, data: npt.NDArray[np.uint8], start: int, stop: int) -> StateId:
         """The state after data[start:stop], or DEAD. Half the time of `advance_in`."""
         found = advance(self.arena, state, data, start, stop)
         if self.arena[lay.STATUS] == lay.OK:
@@ -492,6 +490,24 @@ class TermStore:
         found = dict(zip(map(StateId, after.tolist()), num_bytes.tolist(), strict=True))
         found.pop(DEAD, None)
         return found
+
+    def states_after_one_byte(self, state: StateId) -> list[StateId]:
+        """The live states one byte after a live state.
+
+        Where a text is captured each byte leads to a state of its own: then only the first byte of
+        each class that is told apart otherwise is followed.
+        """
+        blurred = self.blur(state)
+        if self._flags(blurred) & (lay.OPEN | lay.UNSURE):
+            samples = list(range(256))  # the row does not tell
+        else:
+            classes, targets = self._row(blurred)
+            if blurred == state:
+                return [StateId(s) for s in targets.tolist() if s != DEAD]
+            firsts = np.unique(classes, return_index=True)[1]
+            samples = firsts[targets != DEAD].tolist()
+        after = dict.fromkeys(self.advance(state, bytes((byte,))) for byte in samples)
+        return [s for s in after if s != DEAD]
 
     def _flags(self, state: int) -> int:
         return int(self.arena[lay.NODE * state + lay.FLAGS])

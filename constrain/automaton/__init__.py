@@ -6,7 +6,8 @@ are kept, when rules are made ahead of need, what one lock guards. Not decided h
 means (`algebra`), where one sequence stands (`matcher`).
 
 Read in this order: `automaton` (states), `steps` (what is known of them), `ticks` (states where a
-token ends), `masks` (rows), `slices` (plain text), `heads` and `headwalk` (rests of strings).
+token ends), `masks` (rows), `slices` (plain text), `heads` and `headwalk` (rests of strings),
+`eager` (rows ahead of need).
 """
 
 from constrain.automaton.automaton import Automaton

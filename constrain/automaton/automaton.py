@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.automaton.eager import explore
 from constrain.automaton.masks import MaskRow, MaskRows
 from constrain.grammar import Grammar
 from constrain.limits import Limits
@@ -49,6 +50,20 @@ class Automaton:
         """Make up to `budget` rule bodies that nothing has asked for yet; returns how many."""
         with self._lock:
             return self._store.build_rules(budget)
+
+    def explore(self, num_states: int) -> bool:
+        """Make the rows of up to `num_states` states before they are visited (`eager`).
+
+        Returns:
+            Whether these are all: each mask from now on is a copy.
+        """
+        return explore(
+            self._store,
+            self._rows,
+            self.start,
+            num_states=num_states,
+            max_terms=self._full // 2,
+        )
 
     def make_room(self) -> None:
         """Count what was made so far as needed: it is full again at twice that."""

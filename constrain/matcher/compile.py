@@ -24,6 +24,10 @@ RULES_AHEAD = 0
 """Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
 
+EAGER_STATES = 4096
+"""States that `eager=True` visits: a schema of some hundred properties whole; 0.1 to 0.3 s."""
+
+
 class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
@@ -82,7 +86,11 @@ def _compiled_again(grammar: Grammar, vocab: Vocabulary, limits: Limits) -> Comp
 
 
 def compile(
-    grammar: Grammar, vocab: Vocabulary, *, limits: Limits = DEFAULT_LIMITS
+    grammar: Grammar,
+    vocab: Vocabulary,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    eager: bool = False,
 ) -> CompiledGrammar:
     """Compile a grammar for a vocabulary.
 
@@ -95,6 +103,10 @@ def compile(
         grammar: What to generate.
         vocab: The tokens to generate it with.
         limits: Budgets for this grammar.
+        eager: Make masks before they are asked for, those near the start first: of 4,096 states
+            (0.1 to 0.3 s), or all if there are fewer. States that depend on texts, such as the
+            keys of an object that may have any, have no end; later masks of those, and of what lies
+            beyond the budget, are made when a sequence comes there, from parts that are there.
 
     Raises:
         UnsatisfiableError: No text at all matches the grammar.
@@ -122,6 +134,9 @@ def compile(
     automaton.build_ahead(RULES_AHEAD)
     if not vocab.spells_all_text:
         _refuse_unspellable(automaton)
+    if eager:
+        automaton.build_ahead(EAGER_STATES)
+        automaton.explore(EAGER_STATES)
     return compiled
 
 
