@@ -50,7 +50,6 @@ def explore(
     # By how many captured texts have ended on the way, then in the order found.
     todo = [(0, 0, start)]
     seen = {start}
-    num_found = 0
     whole = True
     while todo:
         if num_states <= 0 or store.num_terms > max_terms:
@@ -60,16 +59,17 @@ def explore(
         with store.lock:
             try:
                 rows.make(state)
+            except LimitExceededError:
+                whole = False
+            try:
                 captures = store.is_bytewise(state)
                 whole &= not captures
                 for after in store.states_after_one_byte(state):
                     blurred = store.blur(after)
-                    if blurred in seen:
-                        continue
-                    seen.add(blurred)
-                    num_found += 1
-                    ended = captures and not store.is_bytewise(after)
-                    heapq.heappush(todo, (num_ended + ended, num_found, after))
+                    if blurred not in seen:
+                        seen.add(blurred)
+                        ended = captures and not store.is_bytewise(after)
+                        heapq.heappush(todo, (num_ended + ended, len(seen), after))
             except LimitExceededError:
                 whole = False
     return whole
