@@ -223,8 +223,8 @@ def _sum_up(A, mask):
     for i in range(mask.shape[0]):
         w = np.int64(mask[i])
         # Factors of 11 bits: the sums of a row of MAX_VOCAB_SIZE bits stay below 2**63.
-        low += w * ((i * 0x9E3779B1 >> 16) & 0x7FF)
-        high += (w ^ (w >> 15)) * ((i * 0x85EBCA77 >> 16) & 0x7FF)
+        low += w * (((i + 1) * 0x9E3779B1 >> 16) & 0x7FF)
+        high += (w ^ (w >> 15)) * (((i + 1) * 0x85EBCA77 >> 16) & 0x7FF)
         b = w - ((w >> 1) & 0x55555555)
         b = (b & 0x33333333) + ((b >> 2) & 0x33333333)
         b = (b + (b >> 4)) & 0x0F0F0F0F
