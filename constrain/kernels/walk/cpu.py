@@ -453,6 +453,9 @@ def walk(
             if not ready or byte == _QUOTE:
                 if mode != PLAIN:
                     inside = _unbounded(A, t, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
+                    if inside != t:  # what is met there is allowed, but is not the state after
+                        listing = False
+                        A[NUM_LISTED] = -1
                 ready = A[STATUS] == OK and resolve(A, inside, 0)
             if ready and byte == _QUOTE and mode != PLAIN:
                 jump = _jump(plain, i)
