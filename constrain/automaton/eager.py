@@ -1,7 +1,7 @@
 """Rows made before any sequence asks for them: `compile(eager=True)`.
 
 The states are visited breadth first, byte by byte, from the start: all that tokens lead to, bytes
-lead to as well. Their rows are made, and with them what rows share (bodies of rules, heads of
+lead to as well, and tokens that the grammar names. Their rows are made, and with them what rows share (bodies of rules, heads of
 strings, steps of the automaton), so that states not visited are cheaper too if their parts were.
 
     {"name": "J   every state on the way here, and what else could stand there
@@ -43,7 +43,7 @@ def explore(
 
     Returns:
         Whether these are all states there are: each mask from now on is a copy, as long as its row
-        is remembered.
+        is remembered. Never where a text is captured, or tokens are named or counted.
 
     Cost: 20-40 us a state (151,936 ids), a vocabulary's first strings some milliseconds each.
     """
@@ -63,8 +63,10 @@ def explore(
                 whole = False
             try:
                 captures = store.is_bytewise(state)
-                whole &= not captures
-                for after in store.states_after_one_byte(state):
+                whole &= not (captures or store.names_tokens or store.counts_tokens)
+                found = store.states_after_one_byte(state)
+                found += [store.after_token(state, code) for code in store.tokens_named]
+                for after in filter(None, found):
                     blurred = store.blur(after)
                     if blurred not in seen:
                         seen.add(blurred)

@@ -115,3 +115,16 @@ def test_what_is_past_the_limits_is_left_to_whoever_comes_there():
     after_a = automaton.known_row(automaton.after_bytes(automaton.start, b"a"))
     assert after_a is not None
     assert after_a.token_ids() == [0, 4]
+
+
+def test_what_comes_after_a_token_as_a_whole_is_explored_too():
+    vocab = constrain.Vocabulary(
+        [*(bytes([b]) for b in b"abcdefgh"), None, None], [8], special_tokens={"<call>": 9}
+    )
+    grammar = Grammar.from_regex("a?") + Grammar.token("<call>") + Grammar.from_regex("b?c")
+    automaton = Automaton(grammar, vocab, Limits())
+    assert not automaton.explore(100)  # whether that was all is not told
+    state = automaton.after_token(automaton.start, 9)
+    for token_id in (1, 2):
+        assert automaton.known_row(state) is not None
+        state = automaton.after_token(state, token_id)
