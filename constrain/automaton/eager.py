@@ -1,8 +1,9 @@
 """Rows made before any sequence asks for them: `compile(eager=True)`.
 
 The states are visited breadth first, byte by byte, from the start: all that tokens lead to, bytes
-lead to as well, and tokens that the grammar names. Their rows are made, and with them what rows share (bodies of rules, heads of
-strings, steps of the automaton), so that states not visited are cheaper too if their parts were.
+lead to as well, and tokens that the grammar names. Their rows are made, and with them what rows
+share (bodies of rules, heads of strings, steps of the automaton), so that states not visited are
+cheaper too if their parts were.
 
     {"name": "J   every state on the way here, and what else could stand there
 
