@@ -61,6 +61,8 @@ _FIRST_CAPACITY: Final = {
 }
 _HASHED: Final = ("nodes", "classes", "partitions")
 """Capacities that tables follow."""
+_SMALL: Final = 1 << 19
+"""Bytes up to which an arena grows in large steps."""
 _RUN: Final = 8
 """Parts that one instruction concatenates. Not all of a long row: its tails may be shared."""
 _GAP: Final = 1024
@@ -626,7 +628,9 @@ class TermStore:
         """
         if what == "nodes":
             self._limits.check("max_terms", needed, "a grammar")
-        capacity = {**self._capacity, what: self._capacity[what] * 2}
+        # It is a large part of the work on a small grammar: few large steps at first.
+        factor = 4 if self.arena.nbytes < _SMALL else 2
+        capacity = {**self._capacity, what: self._capacity[what] * factor}
         while capacity[what] < needed:
             capacity[what] *= 2
         for other, slot in _COUNTS:  # it costs as much to make room for one as for all

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -76,22 +77,23 @@ class ObjectLowering:
         needs = self._members.needs
         self._related = frozenset(needs).union(*needs.values())
         self._in_order = lowering.style.property_order == "declared"
-        self._regions = [
-            (index, region, key_term)
-            for index, region in enumerate(self._members.regions)
-            if self._has_value(region.value)
-            and (key_term := self._region_keys(region)) is not EMPTY
-        ]
         self._counts = self._members.lo > 0 or self._members.hi is not None
         self._plain = not (self._counts or self._members.obligations or needs)
+        self._is_simple = self._plain and self._in_order
+        # Where only the index matters: from which one on no key must come, and what is made.
+        self._optional_from = max((i + 1 for i, r in enumerate(self._required) if r), default=0)
+        self._simple_rules: dict[int, Rule] = {}
+        self._simple_ways: dict[int, Term] = {}
+        self._others: list[Term] | None = None
         self._rules: dict[MemberState, Rule] = {}
         self._recent: dict[MemberState, Rule] = {}
         self._offers: dict[int, Rule] = {}
         self._named_members: dict[tuple[str, Expr], Term] = {}
-        self._plain_ways: dict[int, list[Term]] = {}
 
     def start(self) -> Term:
         """What follows the opening brace."""
+        if self._is_simple:
+            return self._simple_body(0, first=True)
         pending = frozenset(range(len(self._members.obligations)))
         return self._after(MemberState(0, pending, 0, True))
 
@@ -132,35 +134,74 @@ class ObjectLowering:
             return range(state.left, len(self._keys))
         return [i for i in range(len(self._keys)) if not state.left >> i & 1]
 
+    # Members in declared order of which nothing matters but which can still come
+
+    def _simple_after(self, index: int) -> Rule:
+        """What follows a member, where those from an index on may still come."""
+        found = self._simple_rules.get(index)
+        if found is None:
+
+            def body() -> Term:
+                return self._simple_body(index, first=False)
+
+            found = self._simple_rules[index] = self._lowering.rule("members", body)
+        return found
+
+    def _simple_body(self, index: int, *, first: bool) -> Term:
+        layout = self._lowering.layout
+        lead = layout.after_open if first else layout.separator
+        offered = cat(lead, self._simple_offer(index))
+        if index < self._optional_from:
+            return offered
+        return alt((layout.no_members if first else layout.end_object, offered))
+
+    def _simple_offer(self, index: int) -> Term:
+        """Members from an index on, and what follows them; the last of many by a rule."""
+        if len(self._keys) - index <= _CHUNK:
+            return alt(self._simple_members(index, len(self._keys)))
+        found = self._offers.get(index)
+        if found is None:
+
+            def body() -> Term:
+                stop = min(index + _CHUNK, len(self._keys))
+                parts = self._simple_members(index, stop)
+                if not any(self._required[index:stop]) and stop < len(self._keys):
+                    parts.append(self._simple_offer(stop))
+                return alt(parts)
+
+            found = self._offers[index] = self._lowering.rule("members", body)
+        return found
+
+    def _simple_members(self, index: int, stop: int) -> list[Term]:
+        """Members from an index up to another one or to the first that must come, or the others."""
+        parts: list[Term] = []
+        for i in range(index, stop):
+            way = self._simple_ways.get(i)
+            if way is None:
+                key = self._keys[i]
+                member = self._member(key, self._members.named[key])
+                way = self._simple_ways[i] = cat(member, self._simple_after(i + 1))
+            parts.append(way)
+            if self._required[i]:
+                return parts
+        if stop == len(self._keys):
+            if self._others is None:
+                state = MemberState(stop, frozenset(), 0, False)
+                self._others = self._any_other(state)
+            parts += self._others
+        return parts
+
     # The next member
 
     def _offered(self, state: MemberState) -> Term:
         """Every member that may come next, and what follows it."""
         if self._in_order:
-            if self._plain and len(self._keys) - state.left > _CHUNK:
-                return self._offer(state.left)
             return alt(self._named_in_order(state, len(self._keys)))
         parts = []
         for i in range(len(self._keys)):
             if not state.left >> i & 1:
                 parts += self._named(state, i, state.left | 1 << i)
         return alt(parts + self._any_other(state))
-
-    def _offer(self, index: int) -> Term:
-        """Members from an index on, where only the index matters; the last ones by a rule."""
-        found = self._offers.get(index)
-        if found is None:
-
-            def body() -> Term:
-                state = MemberState(index, frozenset(), 0, False)
-                stop = min(index + _CHUNK, len(self._keys))
-                parts = self._named_in_order(state, stop)
-                if not any(self._required[index:stop]) and stop < len(self._keys):
-                    parts.append(self._offer(stop))
-                return alt(parts)
-
-            found = self._offers[index] = self._lowering.rule("members", body)
-        return found
 
     def _named_in_order(self, state: MemberState, stop: int) -> list[Term]:
         parts: list[Term] = []
@@ -174,13 +215,6 @@ class ObjectLowering:
         return parts
 
     def _named(self, state: MemberState, index: int, left: int) -> list[Term]:
-        if self._plain and self._in_order:  # the same in every state that offers it
-            if index not in self._plain_ways:
-                self._plain_ways[index] = self._named_ways(state, index, left)
-            return self._plain_ways[index]
-        return self._named_ways(state, index, left)
-
-    def _named_ways(self, state: MemberState, index: int, left: int) -> list[Term]:
         key = self._keys[index]
         after = state._replace(left=left, first=False)
         if key in self._related:
@@ -275,6 +309,16 @@ class ObjectLowering:
         )
 
     # Spelling
+
+    @cached_property
+    def _regions(self) -> list[tuple[int, Region, Term]]:
+        """The regions that have a key and a value, each with its index and its keys' spellings."""
+        return [
+            (index, region, key_term)
+            for index, region in enumerate(self._members.regions)
+            if self._has_value(region.value)
+            and (key_term := self._region_keys(region)) is not EMPTY
+        ]
 
     def _member(self, key: str, value: Expr) -> Term:
         """One member with a named key."""

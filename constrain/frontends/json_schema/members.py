@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr, Exprs
-from constrain.frontends.json_schema.object import KeySet, ObjectShape
+from constrain.frontends.json_schema.object import KeySet, ObjectShape, is_about_others
 from constrain.frontends.json_schema.string import ANY_STRING, StringSets, StringShape
 from constrain.limits import Limits
 
 __all__ = ["Members", "Obligation", "Region"]
+
+_NOTHING: Final = frozenset[int]()
 
 _REGION_CHARGE: Final = 20_000
 _STEP_CHARGE: Final = 100
@@ -84,21 +86,24 @@ class Members:
         self.names = frozenset(keys)
         self.named: dict[str, Expr] = {}
         self._meets: dict[str, frozenset[int]] = {}
+        rules = [(ks, expr) for ks, expr in shape.rules if not is_about_others(ks, self.names)]
         for key in keys:
-            parts = [shape.named.get(key, TRUE)]
-            parts += [expr for ks, expr in shape.rules if self._has(ks, key)]
-            value = table.all_of(parts)
+            value = shape.named.get(key, TRUE)
+            if rules:
+                told = [expr for ks, expr in rules if self._has(ks, key)]
+                value = table.all_of([value, *told]) if told else value
             if value is not FALSE:
                 self.named[key] = value
-                self._meets[key] = frozenset(
-                    [i for i, o in enumerate(self.obligations) if self._has(o.keys, key)]
-                )
+                if self.obligations:
+                    self._meets[key] = frozenset(
+                        [i for i, o in enumerate(self.obligations) if self._has(o.keys, key)]
+                    )
         self.regions = self._cut(shape)
         self._impossible = not self.required <= self.named.keys()
 
     def meets(self, key: str) -> frozenset[int]:
         """The obligations that the member of a named key can meet."""
-        return self._meets[key]
+        return self._meets.get(key, _NOTHING)
 
     def _has(self, keys: KeySet, key: str) -> bool:
         return any(self._strings.contains(part, key) for part in keys)

@@ -15,7 +15,7 @@ by all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -37,6 +37,7 @@ __all__ = [
     "absorb",
     "complement",
     "intersect",
+    "is_about_others",
     "tidy",
     "value_of",
 ]
@@ -92,11 +93,18 @@ ANY_OBJECT: Final = ObjectShape()
 
 def value_of(shape: ObjectShape, key: str, table: Exprs, strings: StringSets) -> Expr:
     """What the member of one key is in."""
-    parts = [shape.named.get(key, TRUE)]
-    for keys, expr in shape.rules:
-        if any(strings.contains(k, key) for k in keys):
-            parts.append(expr)
-    return table.all_of(parts)
+    value = shape.named.get(key, TRUE)
+    told = [
+        expr
+        for keys, expr in shape.rules
+        if not is_about_others(keys, (key,)) and any(strings.contains(k, key) for k in keys)
+    ]
+    return table.all_of([value, *told]) if told else value
+
+
+def is_about_others(keys: KeySet, names: Collection[str]) -> bool:
+    """Whether it is plain that none of some names is in a set of keys, as they are left out."""
+    return all([part.only is None and part.out.issuperset(names) for part in keys])
 
 
 def intersect(a: ObjectShape, b: ObjectShape, table: Exprs) -> ObjectShape | None:
