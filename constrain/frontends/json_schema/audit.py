@@ -6,16 +6,20 @@ combinations may be too many; else subschemas are looked at when a text gets the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import FALSE, TRUE, Expr
+from constrain.frontends.json_schema.late import may_refuse_late, refuses_late
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.members import Members
-from constrain.frontends.json_schema.refs import Source
+from constrain.frontends.json_schema.refs import NEGATING, UNEVALUATED, Node, Source
 from constrain.frontends.json_schema.refusals import refuse_array
 
-__all__ = ["audit", "needs_audit"]
+__all__ = ["audit", "places"]
+
+_ASKING: Final = NEGATING.union(UNEVALUATED, ("uniqueItems",))
 
 _CHARGE: Final = 400
 """Nodes that an expression counts as: by default 5,000 are looked at, the others when reached."""
@@ -30,8 +34,40 @@ def needs_audit(source: Source) -> bool:
     return any(node.get("uniqueItems") for node in source.nodes)
 
 
-def audit(root: Expr, meaning: Meaning, emptiness: Emptiness) -> None:
+def places(source: Source) -> Callable[[Expr], bool] | None:
+    """Which expressions have to be looked at; None if there is none.
+
+    A node is looked at if keywords are reached from it that need it. So is what is put together
+    from several nodes, or is the complement of one: such expressions come of these keywords.
+    """
+    if not (needs_audit(source) or may_refuse_late(source)):
+        return None
+    if source.is_rewritten:
+        return lambda _: True
+    asking = source.reaching([node for node in source.nodes if _asks(node)])
+
+    def is_asking(expr: Expr) -> bool:
+        return expr.op != "node" or not isinstance(expr.node, Node) or expr.node in asking
+
+    return is_asking
+
+
+def _asks(node: Node) -> bool:
+    """Whether a node has a keyword for which shapes are looked at before a text reaches them."""
+    return not _ASKING.isdisjoint(node.names) or refuses_late(node)
+
+
+def audit(
+    root: Expr, meaning: Meaning, emptiness: Emptiness, is_asking: Callable[[Expr], bool]
+) -> None:
     """Look at every shape that texts can reach, up to a budget.
+
+    Args:
+        root: Where to begin.
+        meaning: The sets of expressions.
+        emptiness: Which of them have values.
+        is_asking: Whether an expression has to be looked at; what is inside of one that has not
+            has not either.
 
     Raises:
         UnsupportedFeatureError: One has to be refused.
@@ -53,7 +89,9 @@ def audit(root: Expr, meaning: Meaning, emptiness: Emptiness) -> None:
             if emptiness.object_has_value(shape):
                 below += _values(meaning.members(shape))
         for e in below:
-            if e not in seen and e is not TRUE and e is not FALSE and emptiness.has_value(e):
+            if e in seen or e is TRUE or e is FALSE or not is_asking(e):
+                continue
+            if emptiness.has_value(e):
                 seen.add(e)
                 todo.append(e)
 

@@ -8,11 +8,10 @@ from typing import Any
 from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, UnsupportedFeatureError
-from constrain.frontends.json_schema.audit import audit, needs_audit
+from constrain.frontends.json_schema.audit import audit, places
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.explain import unsatisfiable
 from constrain.frontends.json_schema.keywords import DIALECTS
-from constrain.frontends.json_schema.late import may_refuse_late
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.openapi import rewrite_openapi
@@ -133,8 +132,9 @@ def _term(
             return not Emptiness(other).has_value(other.expr(root)), other.num_sets
 
         raise unsatisfiable(source, look)
-    if needs_audit(source) or may_refuse_late(source):
-        audit(expr, meaning, emptiness)
+    asking = places(source)
+    if asking is not None:
+        audit(expr, meaning, emptiness, asking)
     return Lowering(meaning, emptiness, style).text(expr)
 
 

@@ -14,7 +14,7 @@ from constrain.frontends.json_schema.formats import SUBSETS
 from constrain.frontends.json_schema.read import JSON, is_too_long
 from constrain.frontends.json_schema.refs import Node, Source
 
-__all__ = ["may_refuse_late"]
+__all__ = ["may_refuse_late", "refuses_late"]
 
 _NUMBERS: Final = frozenset(
     (
@@ -29,10 +29,17 @@ def may_refuse_late(source: Source) -> bool:
 
     Cost: one pass over the nodes, if one of these keywords occurs.
     """
-    names, nodes = source.keywords, source.nodes
-    if "format" in names and any(node.get("format") in SUBSETS for node in nodes):
+    names = source.keywords
+    if "format" not in names and names.isdisjoint(_NUMBERS):
+        return False
+    return any(map(refuses_late, source.nodes))
+
+
+def refuses_late(node: Node) -> bool:
+    """Whether a node itself has a keyword that may have to be refused."""
+    if "format" in node.names and node.schema["format"] in SUBSETS:
         return True
-    return not names.isdisjoint(_NUMBERS) and any(map(_has_long_number, nodes))
+    return not _NUMBERS.isdisjoint(node.names) and _has_long_number(node)
 
 
 def _has_long_number(node: Node) -> bool:

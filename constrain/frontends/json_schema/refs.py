@@ -16,7 +16,7 @@ after such a reference was met.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote
@@ -36,12 +36,13 @@ from constrain.frontends.json_schema.resources import (
 from constrain.frontends.json_schema.scope import NO_SCOPE, Scope, enter, outermost
 from constrain.limits import Limits
 
-__all__ = ["NEGATING", "Node", "Source"]
+__all__ = ["NEGATING", "UNEVALUATED", "Node", "Source"]
 
 NEGATING: Final = frozenset(("not", "oneOf", "if", "dependentSchemas", "dependencies"))
 """Keywords under which complements of subschemas are needed."""
 
-_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+"""Keywords that depend on which branches of other keywords hold."""
 
 _NO_TARGETS: Final[Mapping[str, Node | bool]] = MappingProxyType({})
 
@@ -56,6 +57,7 @@ class Node:
         targets: What its references that count lead to, by keyword.
         in_place: Nodes that apply to the same value.
         on_keys: Nodes that apply to the keys of the same value.
+        inside: Nodes that apply to its members or items.
         names: Its keywords that say something about which values are valid, and count.
         leaf: None of those has subschemas or is a reference.
         scope: The dynamic scope, its own resource included.
@@ -64,6 +66,7 @@ class Node:
     __slots__ = (
         "dialect",
         "in_place",
+        "inside",
         "leaf",
         "names",
         "on_keys",
@@ -91,6 +94,7 @@ class Node:
         self.targets: Mapping[str, Node | bool] = _NO_TARGETS
         self.in_place: list[Node] = []
         self.on_keys: list[Node] = []
+        self.inside: list[Node] = []
         self.names: list[str] = []
         self.leaf = True
         self.resource: Resource | None = None  # once it is needed
@@ -126,6 +130,8 @@ class Source:
             nodes that were rewritten.
         combines: Some node has a keyword of `NEGATING`, or what is evaluated may depend on
             branches: what sets multiply to is looked at before any text is.
+        is_rewritten: There are nodes of schemas that no document has, so that `reaching` and
+            `reached` do not tell all.
 
     Raises:
         SchemaError: A keyword has a value of the wrong form, or a reference leads nowhere or round
@@ -149,13 +155,14 @@ class Source:
         self.nodes: list[Node] = []
         self.keywords: set[str] = set()
         self.combines = False
+        self.is_rewritten = False
         if isinstance(root, dict):
             self._root_dialect = self._dialect_of_root(root, dialect)
             if not self._load():
                 self._scoped = True
                 self._load()
             _refuse_circles(self.nodes)
-            if "anyOf" in self.keywords and not self.keywords.isdisjoint(_UNEVALUATED):
+            if "anyOf" in self.keywords and not self.keywords.isdisjoint(UNEVALUATED):
                 self.combines = True
 
     def node(self, schema: dict[str, JSON], above: Node | None = None) -> Node:
@@ -171,6 +178,18 @@ class Source:
             return self._by_id[id(schema)]
         return self._by_id[self._key(schema, self._scope_below(above, schema))]
 
+    def reaching(self, nodes: Iterable[Node]) -> set[Node]:
+        """All nodes from which one of some is reached, and these themselves."""
+        above: dict[Node, list[Node]] = {}
+        for node in self.nodes:
+            for below in _below(node):
+                above.setdefault(below, []).append(node)
+        return _closure(nodes, lambda node: above.get(node, ()))
+
+    def reached(self, nodes: Iterable[Node]) -> set[Node]:
+        """All nodes that are reached from some, and these themselves."""
+        return _closure(nodes, _below)
+
     def graft(self, above: Node, schema: dict[str, JSON], pointer: str) -> dict[str, JSON]:
         """Add a node for a schema that no document has; returns the schema, its identity.
 
@@ -185,6 +204,7 @@ class Source:
         node.names = list(schema)
         node.leaf = not any(node.dialect.keywords[name].children for name in schema)
         self.keywords.update(schema)
+        self.is_rewritten = True
         self._add(node)
         return schema
 
@@ -266,6 +286,8 @@ class Source:
                     node.in_place.append(found)
                 elif keyword.name == "propertyNames":
                     node.on_keys.append(found)
+                else:
+                    node.inside.append(found)
 
     def _scope_below(self, node: Node, schema: dict[str, JSON]) -> Scope:
         """The scope of a subschema of a node, where scopes are followed."""
@@ -414,6 +436,25 @@ class Source:
         if not isinstance(uri, str) or ("$id" not in schema and "id" not in schema):
             return outer
         return self._named_dialect(uri, f"{pointer}/$schema")
+
+
+def _below(node: Node) -> Iterator[Node]:
+    """The nodes that the keywords of one lead to."""
+    yield from node.in_place
+    yield from node.inside
+    yield from node.on_keys
+
+
+def _closure(start: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """The nodes that are reached from some, and these themselves."""
+    found = set(start)
+    todo = list(found)
+    for node in todo:
+        for other in after(node):
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
 
 
 def _has_inner_ids(root: JSON) -> bool:

@@ -6,13 +6,17 @@ expression, "in this one but not in that one" is seen to be nothing without a lo
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
+from typing import Final
 
 from constrain.frontends.json_schema.read import JSON
-from constrain.frontends.json_schema.refs import Node, Source
+from constrain.frontends.json_schema.refs import NEGATING, UNEVALUATED, Node, Source
 from constrain.frontends.json_schema.values import Values
 
 __all__ = ["canonical_nodes"]
+
+_COMBINING: Final = NEGATING.union(UNEVALUATED)
+"""Keywords below which it matters that two schemas are the same."""
 
 
 def canonical_nodes(source: Source, frozen: Values) -> dict[Node, Node]:
@@ -36,7 +40,12 @@ def canonical_nodes(source: Source, frozen: Values) -> dict[Node, Node]:
         node = source.node(value, above)
         return canonical.get(node, node)
 
+    below: Collection[Node] = source.nodes
+    if not source.is_rewritten:
+        below = source.reached([n for n in source.nodes if not _COMBINING.isdisjoint(n.names)])
     for node in reversed(source.nodes):
+        if node not in below:
+            continue
         parts: list[Hashable] = []
         for name in sorted(node.names):
             value, pointer = node.schema[name], node.at(name)

@@ -24,11 +24,10 @@ from constrain.algebra.terms import (
     alt,
     cat,
 )
-from constrain.frontends.json_schema.audit import audit, needs_audit
+from constrain.frontends.json_schema.audit import audit, places
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.explain import unsatisfiable
 from constrain.frontends.json_schema.expr import Expr
-from constrain.frontends.json_schema.late import may_refuse_late
 from constrain.frontends.json_schema.lower import Lowering
 
 # The states between two members are the same however members are spelled; only the spelling of this
@@ -144,6 +143,7 @@ def _understand(schema: JSON, limits: Limits, *, objects: bool) -> tuple[Expr, M
     expr, emptiness = meaning.expr(root), Emptiness(meaning)
     if not has_some(meaning, emptiness):
         raise unsatisfiable(source, look_again)
-    if needs_audit(source) or may_refuse_late(source):
-        audit(expr, meaning, emptiness)
+    asking = places(source)
+    if asking is not None:
+        audit(expr, meaning, emptiness, asking)
     return expr, meaning, emptiness
