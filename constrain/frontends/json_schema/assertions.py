@@ -87,9 +87,12 @@ class Assertions:
 
     def kinds(self, node: Node) -> list[ShapeSet]:
         """What `type` lets through, as a union; everything if it is not there."""
-        types = type_names(node)
-        if types is None:
+        name = node.get("type")
+        if name is None:
             return [EVERYTHING]
+        if isinstance(name, str) and name in _KIND_OF_TYPE:
+            return [_KIND_OF_TYPE[name]]
+        types = type_names(node) or ()
         found = [_KIND_OF_TYPE[name] for name in sorted(types) if name != "integer"]
         if "integer" in types:
             form = INTEGER_FORM if node.dialect.name in _INTEGERS_BY_FORM else INTEGER

@@ -20,6 +20,7 @@ __all__ = ["MOST_VALUES", "few_values", "finite_set", "listed_values", "only_val
 
 _BOOLEANS: Final = ((False, Word.FALSE), (True, Word.TRUE))
 
+_LISTING: Final = frozenset(("enum", "const"))
 _BEYOND_VALUES: Final = frozenset(
     (
         "multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
@@ -36,6 +37,8 @@ MOST_VALUES: Final = 64
 def listed_values(node: Node, keep: Values) -> list[Frozen] | None:
     """The values that `enum` and `const` leave, or None if there is neither."""
     values: list[Frozen] | None = None
+    if _LISTING.isdisjoint(node.names):
+        return None
     if (listed := node.get("enum")) is not None:
         pointer = node.at("enum")
         values = list(dict.fromkeys([keep.freeze(value, pointer) for value in listed]))
@@ -47,7 +50,7 @@ def listed_values(node: Node, keep: Values) -> list[Frozen] | None:
 
 def only_values(node: Node, keep: Values) -> list[Frozen] | None:
     """The values of a node that only lists values, perhaps with a `type`; else None."""
-    if _BEYOND_VALUES.intersection(node.names):
+    if _LISTING.isdisjoint(node.names) or not _BEYOND_VALUES.isdisjoint(node.names):
         return None
     values = listed_values(node, keep)
     types = type_names(node)

@@ -11,7 +11,7 @@ Another key is captured when it is written, and from then on excluded too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -69,6 +69,7 @@ class ObjectLowering:
 
     def __init__(self, shape: ObjectShape, lowering: Lowering) -> None:
         self._lowering = lowering
+        self._layout = lowering.layout
         self._members = lowering.meaning.members(shape)
         self._has_value = lowering.emptiness.has_value
         self._keys = [k for k, expr in self._members.named.items() if self._has_value(expr)]
@@ -87,6 +88,7 @@ class ObjectLowering:
         self._others: list[Term] | None = None
         self._rules: dict[MemberState, Rule] = {}
         self._recent: dict[MemberState, Rule] = {}
+        self._recent_bodies: dict[MemberState, Term] = {}
         self._offers: dict[int, Rule] = {}
         self._named_members: dict[tuple[str, Expr], Term] = {}
 
@@ -102,21 +104,37 @@ class ObjectLowering:
         rules = self._recent if state.taken else self._rules
         found = rules.get(state)
         if found is None:
-            if len(self._recent) >= _MOST_RECENT:
-                self._recent.clear()
-            found = rules[state] = self._lowering.rule("members", lambda: self._body(state))
+            self._forget_old()
+            found = rules[state] = self._rule(
+                lambda: self._body(state), lambda: self._complete(state)
+            )
         return found
 
+    def _body_after(self, state: MemberState) -> Term:
+        """What follows in a state that a text got to just now: no rule is needed for that."""
+        found = self._recent_bodies.get(state)
+        if found is None:
+            self._forget_old()
+            found = self._recent_bodies[state] = self._body(state)
+        return found
+
+    def _forget_old(self) -> None:
+        for recent in (self._recent, self._recent_bodies):
+            if len(recent) >= _MOST_RECENT:
+                recent.clear()
+
     def _body(self, state: MemberState) -> Term:
-        layout = self._lowering.layout
-        parts = []
-        if self._complete(state):
-            parts.append(layout.no_members if state.first else layout.end_object)
-        lead = layout.after_open if state.first else layout.separator
-        parts.append(cat(lead, self._offered(state)))
-        return alt(parts)
+        return self._or_end(self._offered(state), first=state.first, can_end=self._complete(state))
+
+    def _or_end(self, offered: Term, *, first: bool, can_end: bool) -> Term:
+        """More members after a comma, if there was one before, or the end."""
+        layout = self._layout
+        more = cat(layout.after_open if first else layout.separator, offered)
+        return alt((self._ending(first=first), more)) if can_end else more
 
     def _complete(self, state: MemberState) -> bool:
+        if self._is_simple:
+            return state.left >= self._optional_from
         return not (state.pending or state.members < self._members.lo or self._due(state))
 
     def _due(self, state: MemberState) -> set[int]:
@@ -140,20 +158,15 @@ class ObjectLowering:
         """What follows a member, where those from an index on may still come."""
         found = self._simple_rules.get(index)
         if found is None:
-
-            def body() -> Term:
-                return self._simple_body(index, first=False)
-
-            found = self._simple_rules[index] = self._lowering.rule("members", body)
+            found = self._simple_rules[index] = self._rule(
+                lambda: self._simple_body(index, first=False),
+                lambda: index >= self._optional_from,
+            )
         return found
 
     def _simple_body(self, index: int, *, first: bool) -> Term:
-        layout = self._lowering.layout
-        lead = layout.after_open if first else layout.separator
-        offered = cat(lead, self._simple_offer(index))
-        if index < self._optional_from:
-            return offered
-        return alt((layout.no_members if first else layout.end_object, offered))
+        offered = self._simple_offer(index)
+        return self._or_end(offered, first=first, can_end=index >= self._optional_from)
 
     def _simple_offer(self, index: int) -> Term:
         """Members from an index on, and what follows them; the last of many by a rule."""
@@ -211,7 +224,7 @@ class ObjectLowering:
             if self._required[i] or i == last:
                 return parts
         if stop == len(self._keys):
-            parts += self._any_other(state._replace(left=stop))
+            parts += self._any_other(state if state.left == stop else state._replace(left=stop))
         return parts
 
     def _named(self, state: MemberState, index: int, left: int) -> list[Term]:
@@ -223,7 +236,7 @@ class ObjectLowering:
 
     def _any_other(self, state: MemberState) -> list[Term]:
         parts: list[Term] = []
-        after = state._replace(first=False)
+        after = state._replace(first=False) if state.first else state
         for i, (index, region, _) in enumerate(self._regions):
             parts += self._ways(after, i, region.value, region.meets, (index,))
         return parts
@@ -285,9 +298,9 @@ class ObjectLowering:
 
         def follow(text: bytes) -> Term:
             name: str = json.loads(b'"' + text)
-            return self._after(after._replace(taken=after.taken | {(index, name)}))
+            return self._body_after(after._replace(taken=after.taken | {(index, name)}))
 
-        before = cat(self._lowering.layout.colon, self._lowering.value(value))
+        before = cat(self._layout.colon, self._lowering.value(value))
         return cat(QUOTE, self._lowering.capture(cat(keys, QUOTE), follow, before=before))
 
     def _counted(self, count: int) -> int | None:
@@ -310,6 +323,14 @@ class ObjectLowering:
 
     # Spelling
 
+    def _rule(self, make: Callable[[], Term], can_end: Callable[[], bool]) -> Rule:
+        """A rule for what follows in a state; `can_end` says whether the object may end there."""
+        return self._lowering.rule("members", make)
+
+    def _ending(self, *, first: bool) -> Term:
+        """What ends the object; `first`: there was no member."""
+        return self._layout.no_members if first else self._layout.end_object
+
     @cached_property
     def _regions(self) -> list[tuple[int, Region, Term]]:
         """The regions that have a key and a value, each with its index and its keys' spellings."""
@@ -326,7 +347,7 @@ class ObjectLowering:
         if found is None:
             lowering = self._lowering
             spelled = lowering.alphabet.spell_quoted(key)
-            found = cat(spelled, lowering.layout.colon, lowering.later(value))
+            found = cat(spelled, self._layout.colon, lowering.later(value))
             self._named_members[key, value] = found
         return found
 

@@ -30,7 +30,7 @@ from constrain.frontends.json_schema.members import Members
 from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.plain_sight import PlainSight
 from constrain.frontends.json_schema.read import JSON, parse_json
-from constrain.frontends.json_schema.refs import NEGATING, Node, Source
+from constrain.frontends.json_schema.refs import NEGATING, UNEVALUATED, Node, Source
 from constrain.frontends.json_schema.same import canonical_nodes
 from constrain.frontends.json_schema.shapes import EVERYTHING, NOTHING, Shapes, ShapeSet
 from constrain.frontends.json_schema.string import StringSets
@@ -47,6 +47,9 @@ _APPLYING: Final = frozenset(
     )
 )
 """Keywords that apply subschemas to the same value, or to its keys."""
+
+
+_UNEVALUATED: Final = frozenset(UNEVALUATED)
 
 
 class Meaning:
@@ -113,14 +116,15 @@ class Meaning:
 
     def _new_node_expr(self, node: Node) -> Expr:
         """The expression of a node, the same one for nodes that plainly mean the same."""
-        while len(node.names) == 1 and node.names[0] in node.targets:
+        while node.targets and len(node.names) == 1 and node.names[0] in node.targets:
             target = node.targets[node.names[0]]
             if isinstance(target, bool):
                 return TRUE if target else FALSE
             node = target
         if not node.names:
             return TRUE
-        node = self._canonical.get(node, node)
+        if self._canonical:
+            node = self._canonical.get(node, node)
         if node.names == ["not"] and isinstance(node.schema["not"], dict):
             inner = self._source.node(node.schema["not"], node)
             values = only_values(inner, self._frozen) if inner.leaf else None
@@ -131,12 +135,12 @@ class Meaning:
         values = only_values(node, self._frozen)
         if values is not None:
             return self.table.finite(values)
-        names = sorted(node.names)
-        key = (
-            node.dialect,
-            *[(n, self._frozen.freeze(node.schema[n], node.at(n))) for n in names],
-        )
-        return self.table.literal(self._leaves.setdefault(key, node))
+        key: list[Hashable] = [node.dialect]
+        for name in sorted(node.names):
+            value = node.schema[name]
+            told = value if isinstance(value, str) else self._frozen.freeze(value, node.at(name))
+            key.append((name, told))
+        return self.table.literal(self._leaves.setdefault(tuple(key), node))
 
     @property
     def num_sets(self) -> int:
@@ -257,6 +261,8 @@ class Meaning:
     def _keywords(self, node: Node) -> ShapeSet:
         """The "and" of all keywords of a node."""
         own = self._own(node)
+        if _UNEVALUATED.isdisjoint(node.names):
+            return self._apply(node, own)
         depends: list[tuple[Kind, Expr]] = []
         for kind in KINDS:
             wanted = self._evaluation.asks(node, kind)

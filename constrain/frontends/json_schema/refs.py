@@ -247,8 +247,10 @@ class Source:
             if keyword.use == "enforced":
                 node.names.append(name)
                 self.keywords.add(name)
-                self.combines = self.combines or (name in NEGATING and _negates(name, value))
-                node.leaf = node.leaf and not keyword.children
+                if name in NEGATING:
+                    self.combines = self.combines or _negates(name, value)
+                if keyword.children:
+                    node.leaf = False
             if not keyword.valid(value):
                 raise SchemaError(
                     f"{name!r} must be {keyword.expects}, not {_shown(value)}",

@@ -7,12 +7,13 @@ only the spelling is another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from constrain.algebra.terms import (
     EPS,
+    Rule,
     Term,
     alt,
     cat,
@@ -57,45 +58,37 @@ class Arguments(ObjectLowering):
                     "write",
                     hint="rename it; letters, digits and '_' are always fine",
                 )
+        _ = self._regions  # keys that have no way to be written are refused now
         gap, between = values.gap, values.how.between
         comma = cat(gap, marker(between), gap) if between else gap
         self._layout = Layout(EPS, gap, gap, gap, comma, EPS)
         self._prefix, _, rest = self._how.member.partition("$KEY")
         self._middle, _, self._suffix = rest.partition("$VALUE")
+        # A rule may not begin with a key that is captured.
+        self._is_simple = self._is_simple and bool(self._prefix)
 
     def whole(self) -> Term:
         """All of it."""
         begin = marker(self._how.begin)
         if self._prefix:
             return cat(begin, self.start())
-        # A rule may not begin with a key that is captured.
         first = MemberState(0, frozenset(range(len(self._members.obligations))), 0, True)
         return self._values.rule("arguments", lambda: cat(begin, self._body(first)))
 
-    def _offered(self, state: MemberState) -> Term:
-        if self._in_order and not self._prefix:  # no rule for the last ones, for the same reason
-            return alt(self._named_in_order(state, len(self._keys)))
-        return super()._offered(state)
+    def start(self) -> Term:
+        """What follows the opening mark: a rule, as an argument may have arguments of its own."""
+        if not self._is_simple:
+            return super().start()
+        return self._rule(
+            lambda: self._simple_body(0, first=True), lambda: self._optional_from == 0
+        )
 
-    def _after(self, state: MemberState) -> Term:
-        rules = self._recent if state.taken else self._rules
-        found = rules.get(state)
-        if found is None:
-            if len(self._recent) >= 1024:
-                self._recent.clear()
-            nullable = self._complete(state) and not self._how.end
-            found = rules[state] = self._values.nullable_rule(
-                "arguments", lambda: self._body(state), nullable=nullable
-            )
-        return found
+    def _rule(self, make: Callable[[], Term], can_end: Callable[[], bool]) -> Rule:
+        nullable = not self._how.end and can_end()
+        return self._values.nullable_rule("arguments", make, nullable=nullable)
 
-    def _body(self, state: MemberState) -> Term:
-        parts = []
-        if self._complete(state):
-            parts.append(cat(self._layout.before_close, marker(self._how.end)))
-        lead = self._layout.after_open if state.first else self._layout.separator
-        parts.append(cat(lead, self._offered(state)))
-        return alt(parts)
+    def _ending(self, *, first: bool) -> Term:
+        return cat(self._layout.before_close, marker(self._how.end))
 
     def _member(self, key: str, value: Expr) -> Term:
         found = self._named_members.get((key, value))
