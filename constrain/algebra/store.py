@@ -170,10 +170,15 @@ class TermStore:
 
     # Terms
 
-    def intern(self, term: t.Term) -> StateId:
+    def intern(self, term: t.Term, *, keep: bool = True) -> StateId:
         """The state that a term is. Two terms that normalise alike have one state.
 
         Cost: one pass over the parts of the term that are not behind a rule.
+
+        Args:
+            term: The term.
+            keep: Remember all of its parts, which may come again. Else only rules and what has no
+                rule in it: where rules are made without end, other parts of their bodies come once.
 
         Raises:
             LimitExceededError: It is larger than the limits allow.
@@ -182,8 +187,11 @@ class TermStore:
         if known is None:
             program, terms = self._program(term)
             states: Any = self._build_all(program, len(terms)).tolist()
-            self._interned.update(zip(terms, states, strict=True))
-            known = self._interned[term]
+            known = states[-1]
+            pairs: Iterable[tuple[t.Term, Any]] = zip(terms, states, strict=True)
+            if not keep:
+                pairs = [p for p in pairs if p[0].regular or type(p[0]) is t.Rule]
+            self._interned.update(pairs)
         return known
 
     def _program(self, root: t.Term) -> tuple[Int32Array, list[t.Term]]:
@@ -581,13 +589,15 @@ class TermStore:
     def _make_body(self, node: int) -> None:
         """Make the body of a RULE, or what follows a captured text."""
         kind, a, b = self.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        keep = True
         if kind == lay.RULE:
-            term: t.Term = self._rules[a].body
+            rule = self._rules[a]
+            term, keep = rule.body, rule.keep
         else:
             term = self._captures[a].follow(self._text(b))
             if term.nullable or term is t.EMPTY:
                 raise AssertionError("what follows a capture is neither empty nor nullable")
-        body = self.intern(term)
+        body = self.intern(term, keep=keep)
         if kind == lay.RULE and self.is_bytewise(body):
             raise AssertionError(f"rule {self._rules[a].name!r} begins with a capture")
         self._section(lay.BODY)[node] = body + 1

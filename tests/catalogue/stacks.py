@@ -14,9 +14,9 @@ from math import inf
 from typing import Any
 
 from constrain.algebra.terms import Rule
+from constrain.frontends.lark import boundaries
 from constrain.frontends.lark.automaton import ROOT
-from constrain.frontends.lark.boundaries import Boundaries
-from constrain.frontends.lark.indent import IndentedLalr, IndentedStack, Newlines
+from constrain.frontends.lark.indent import IndentedLalr, IndentedStack
 from constrain.frontends.lark.stacks import General, Lalr, Stack
 
 __all__ = ["StackDistances", "stacks_of"]
@@ -28,18 +28,14 @@ NOTHING_YET = 1.0
 
 
 def stacks_of(rule: Rule) -> tuple[Any, Iterable[Stack]] | None:
-    """The parser and stacks that a rule of the front-end for Lark stands for, if it does."""
-    thunk: Any = rule.thunk
-    owner = getattr(getattr(thunk, "func", None), "__self__", None)
-    if isinstance(owner, Newlines):
-        found, parser = owner._stacks, owner._parser
-    elif isinstance(owner, Boundaries) and thunk.func.__name__ == "_body":
-        found, parser = thunk.args[0].stacks, owner._parser
-    else:
+    """The table or automaton and the stacks that a rule of the front-end for Lark stands for."""
+    found = boundaries.stacks_of(rule)
+    if found is None:
         return None
+    parser, stacks = found
     if isinstance(parser, IndentedLalr):
-        parser = parser.parser
-    return parser, [s.stack if isinstance(s, IndentedStack) else s for s in found]
+        return parser.parser, [s.stack for s in stacks if isinstance(s, IndentedStack)]
+    return parser, stacks
 
 
 class StackDistances:

@@ -19,12 +19,12 @@ the transitions that is stable, as in Hopcroft's minimization.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from constrain.frontends.lark.automaton import ROOT, Production
 from constrain.frontends.lark.stacks import END, Lalr
 
-__all__ = ["right_recursive", "split_by_conflicts"]
+__all__ = ["items", "right_recursive", "split_by_conflicts"]
 
 _Transition = tuple[int, str]
 """A state and a rule that may begin there."""
@@ -78,6 +78,19 @@ def split_by_conflicts(
     return made, {p: terminals for p, terminals in exact.items() if terminals}
 
 
+def items(parser: Lalr, productions: Sequence[Production]) -> dict[int, set[tuple[str, int, int]]]:
+    """For each state, the rules that it stands in: how many parts are behind, how many to come.
+
+    Args:
+        parser: lark's table.
+        productions: All of its grammar, that of `$root` the first.
+    """
+    found: dict[int, set[tuple[str, int, int]]] = {}
+    for state, (origin, expansion), at in _Walks(parser, productions).places():
+        found.setdefault(state, set()).add((origin, at, len(expansion) - at))
+    return found
+
+
 def right_recursive(parser: Lalr, productions: Sequence[Production]) -> frozenset[int]:
     """States that on top of themselves are as good as once: `a: X . a`, and nothing else.
 
@@ -92,16 +105,9 @@ def right_recursive(parser: Lalr, productions: Sequence[Production]) -> frozense
     if not candidates:
         return frozenset()
     kernels: dict[int, set[tuple[Production, int]]] = {s: set() for s in candidates}
-    walks = _Walks(parser, productions)
-    for (first, origin), _ in walks.parts.items():
-        for production in walks.by_origin[origin]:
-            state = first
-            for at, symbol in enumerate(production.expansion, 1):
-                after = parser.action(state, symbol)
-                assert isinstance(after, int)
-                state = after
-                if state in candidates:
-                    kernels[state].add((production, at))
+    for state, production, at in _Walks(parser, productions).places():
+        if state in candidates:
+            kernels[state].add((production, at))
     found = set()
     for state, kernel in kernels.items():
         if len(kernel) != 1:
@@ -153,6 +159,16 @@ class _Walks:
                 parts.append(inner)
                 ends.append(state)
                 todo += inner
+        self._pushes = pushes
+
+    def places(self) -> Iterable[tuple[int, Production, int]]:
+        """Each state, a production that it stands in, and how many of its parts are behind."""
+        for first, origin in self.parts:
+            for production in self.by_origin[origin]:
+                state = first
+                for at, symbol in enumerate(production.expansion, 1):
+                    state = self._pushes[state][symbol]
+                    yield state, production, at
 
 
 def _local_conflicts(

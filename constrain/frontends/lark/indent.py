@@ -12,7 +12,7 @@ newline's automaton and each width, as texts get there.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -20,7 +20,15 @@ from weakref import WeakValueDictionary
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Rule, Term, alt, cat
 from constrain.frontends.lark.scanner import Place, Scanner, Spot
-from constrain.frontends.lark.stacks import END, Lalr, Stack
+from constrain.frontends.lark.stacks import (
+    END,
+    Lalr,
+    LalrGroup,
+    LalrMoves,
+    Pushed,
+    Split,
+    Stack,
+)
 from constrain.frontends.lark.threads import Machine
 
 __all__ = ["COLUMN_SETS", "IndentedLalr", "IndentedStack", "Newlines"]
@@ -82,9 +90,13 @@ class IndentedLalr:
         self._made: WeakValueDictionary[tuple[Stack, tuple[int, ...], int], IndentedStack] = (
             WeakValueDictionary()
         )
+        self._rows: dict[frozenset[str], frozenset[str]] = {}
+        self._names: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
         self._lock = threading.Lock()
+        parser.enders = frozenset((END, self.dedent))
 
-    def _make(self, stacks: _Stacks, widths: tuple[int, ...], parentheses: int) -> _Stacks:
+    def make(self, stacks: _Stacks, widths: tuple[int, ...], parentheses: int) -> _Stacks:
+        """The parser's own stack with the open blocks and parentheses; none for none."""
         if not stacks:
             return stacks
         (stack,) = stacks
@@ -97,7 +109,7 @@ class IndentedLalr:
 
     def start(self) -> _Stacks:
         """The stack before any lexeme."""
-        return self._make(self.parser.start(), (0,), 0)
+        return self.make(self.parser.start(), (0,), 0)
 
     def feed_all(self, stacks: _Stacks, terminals: Iterable[str]) -> dict[str, _Stacks]:
         """For each lexeme that can come, the stack after it; a newline only where it is dropped."""
@@ -107,29 +119,28 @@ class IndentedLalr:
         for name, after in self.parser.feed_all(frozenset((here.stack,)), names).items():
             parentheses = here.parentheses + (name in self.opens) - (name in self.closes)
             if parentheses >= 0:
-                found[name] = self._make(after, here.widths, parentheses)
+                found[name] = self.make(after, here.widths, parentheses)
         if here.parentheses:
             found[self.newline] = stacks
         return found
 
-    def feed(self, stacks: _Stacks, terminal: str) -> _Stacks:
-        """The stack after one lexeme, if there is one."""
-        return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
-
-    def outcomes(self, stacks: _Stacks, terminals: Iterable[str]) -> dict[str, bool]:
-        """For each lexeme that can come, whether the text may end after it."""
-        here = _only(stacks)
-        names = [name for name in terminals if name != self.newline]
-        if not here.parentheses:
-            names = [name for name in names if name not in self.closes]
-        found = {}
-        for name, state in self.parser.tops(frozenset((here.stack,)), names).items():
-            row = self.parser.row(state)
-            ends = END in row or self.dedent in row
-            found[name] = ends and self.accepts(self.feed(stacks, name))
-        if here.parentheses:
-            found[self.newline] = self.accepts(stacks)
+    def waits_for(self, stacks: _Stacks) -> frozenset[str]:
+        """Terminals but for which none can come."""
+        row = self.parser.waits_for(frozenset((_only(stacks).stack,)))
+        found = self._rows.get(row)
+        if found is None:
+            found = self._rows[row] = row | {self.newline}
         return found
+
+    def moves(self, stacks: _Stacks, terminals: frozenset[str]) -> IndentedMoves:
+        """Which of some lexemes can come; a newline only where it is dropped."""
+        here = _only(stacks)
+        key = (terminals, here.parentheses > 0)
+        names = self._names.get(key)
+        if names is None:
+            names = terminals - {self.newline}
+            names = self._names[key] = names if here.parentheses else names - self.closes
+        return IndentedMoves(self, here, names)
 
     def accepts(self, stacks: _Stacks) -> bool:
         """Whether the text may end here: blocks that are open end with it."""
@@ -145,18 +156,23 @@ class IndentedLalr:
         """Whether a newline here says how far the next line is indented."""
         return not _only(stacks).parentheses
 
-    def feed_newline(self, stacks: _Stacks, width: int) -> _Stacks:
-        """The stack after a newline and blanks of some width."""
+    def feed_newline(self, stacks: _Stacks) -> _Stacks:
+        """The stack after a newline, before what follows from the width of its blanks."""
         here = _only(stacks)
-        after = self.parser.feed(frozenset((here.stack,)), self.newline)
+        return self.make(self.parser.feed(frozenset((here.stack,)), self.newline), here.widths, 0)
+
+    def feed_width(self, stacks: _Stacks, width: int) -> _Stacks:
+        """The stack after the blanks that follow a newline."""
+        here = _only(stacks)
+        after: _Stacks = frozenset((here.stack,))
         widths = here.widths
-        if after and width > widths[-1]:
+        if width > widths[-1]:
             after = self.parser.feed(after, self.indent)
-            return self._going_on(self._make(after, (*widths, width), 0))
+            return self._going_on(self.make(after, (*widths, width), 0))
         while after and width < widths[-1]:
             widths = widths[:-1]
             after = self.parser.feed(after, self.dedent)
-        return self._going_on(self._make(after, widths, 0)) if width == widths[-1] else frozenset()
+        return self._going_on(self.make(after, widths, 0)) if width == widths[-1] else frozenset()
 
     def _going_on(self, stacks: _Stacks) -> _Stacks:
         """The stack, unless only the beginning or end of a block could come next."""
@@ -170,6 +186,71 @@ class IndentedLalr:
     def deepest(self, stacks: _Stacks) -> int:
         """A width from which on all begin a block."""
         return _only(stacks).widths[-1] + 1
+
+
+class IndentedGroup(LalrGroup):
+    """Lexemes before which the parser reduces the same; no newlines."""
+
+    __slots__ = ("indented", "parentheses", "widths")
+    indented: IndentedLalr
+    widths: tuple[int, ...]
+    parentheses: int
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """See `Fed`."""
+        indented = self.indented
+        open_now = self.parentheses + (terminal in indented.opens) - (terminal in indented.closes)
+        return indented.make(super().after(terminal), self.widths, open_now)
+
+    def key(self) -> Hashable:
+        """See `LalrGroup.key`."""
+        return (self.pushed, self.widths, self.parentheses)
+
+
+class IndentedMoves(LalrMoves):
+    """The lexemes that can come on one stack.
+
+    Args:
+        indented: The parser.
+        here: The stack.
+        terminals: What is asked about, without newlines.
+    """
+
+    __slots__ = ("_here", "_indented", "_newline")
+
+    def __init__(
+        self, indented: IndentedLalr, here: IndentedStack, terminals: frozenset[str]
+    ) -> None:
+        self._indented = indented
+        self._here = here
+        super().__init__(indented.parser, here.stack, terminals)
+        self._newline: bool | None = None
+        if here.parentheses:
+            self._newline = indented.accepts(frozenset((here,)))
+        self.key = (self.key, self._newline)
+
+    def outcomes(self) -> Mapping[str, bool]:
+        """See `Moves`."""
+        found = dict(super().outcomes())
+        if self._newline is not None:
+            found[self._indented.newline] = self._newline
+        return found
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """See `Fed`."""
+        if terminal == self._indented.newline:
+            return frozenset((self._here,))
+        return super().after(terminal)
+
+    def _group(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> IndentedGroup:
+        made = IndentedGroup(parser, stack, pushed, split)
+        made.indented = self._indented
+        made.widths = self._here.widths
+        made.parentheses = self._here.parentheses
+        return made
+
+    def _may_end(self, terminal: str) -> bool:
+        return self._indented.accepts(self.after(terminal))
 
 
 def _only(stacks: _Stacks) -> IndentedStack:
@@ -234,15 +315,21 @@ class LineSteps:
 
 
 class Newlines:
-    """The newline lexemes at one boundary, by the width that they end with.
+    """What may follow a newline that one lexer reads, by the width that it ends with.
+
+    Stacks on which a newline leads to the same stack have this in common.
 
     Args:
         machine: Of the grammar.
         parser: What takes the newline.
-        scanner: The lexer at the boundary.
-        stacks: Of the boundary.
-        spot: Of the boundary.
+        scanner: The lexer.
+        stacks: After the newline, before what follows from the width.
         boundary: The rule of the boundary at some stacks and spot, if a text can go on there.
+        share: Share what widths have in common.
+
+    Attributes:
+        parser: What takes the newline.
+        stacks: After the newline.
     """
 
     def __init__(
@@ -251,14 +338,15 @@ class Newlines:
         parser: IndentedLalr,
         scanner: Scanner,
         stacks: _Stacks,
-        spot: Spot,
         boundary: Callable[[_Stacks, Spot], Rule | None],
+        *,
+        share: bool,
     ) -> None:
         self._machine = machine
-        self._parser = parser
-        self._stacks = stacks
+        self.parser = parser
+        self.stacks = stacks
         self._boundary = boundary
-        self._root = scanner.root(spot)
+        self._scanner = scanner
         steps = parser.line_steps.get(scanner)
         if steps is None:
             steps = LineSteps(machine, scanner, parser.newline, parser.tab)
@@ -267,10 +355,14 @@ class Newlines:
         self._rules: dict[tuple[Place, int], Rule] = {}
         self._alive: dict[tuple[Place, int], bool] = {}
         self._after: dict[int, _Stacks] = {}
+        self._deepest = parser.deepest(stacks)
+        self._most: int | None = None
+        if share and not parser.feed_width(stacks, self._deepest):
+            self._most = self._deepest  # no block can begin, however far a line is indented
 
-    def term(self) -> Term:
-        """Every newline lexeme with what follows it; empty if none can come."""
-        return self._members(self._root, -1)
+    def term(self, spot: Spot) -> Term:
+        """Every newline lexeme at a spot with what follows it; empty if none can come."""
+        return self._members(self._scanner.root(spot), -1)
 
     def _then(self, place: Place, width: int) -> list[Rule]:
         """The boundaries after a newline that ends at a place."""
@@ -279,13 +371,13 @@ class Newlines:
             return []
         after = self._after.get(width)
         if after is None:
-            after = self._after[width] = self._parser.feed_newline(self._stacks, width)
+            after = self._after[width] = self.parser.feed_width(self.stacks, width)
         rules = [self._boundary(after, spot) for spot in spots] if after else []
         return [rule for rule in rules if rule is not None]
 
     def _is_alive(self, place: Place, width: int) -> bool:
         """Whether some newline lexeme goes on from here."""
-        deepest = self._parser.deepest(self._stacks)
+        deepest = self._deepest
         first = (place, min(width, deepest))
         if first not in self._alive:
             seen = {first}
@@ -304,7 +396,14 @@ class Newlines:
 
     def _members(self, place: Place, width: int) -> Term:
         members: list[Term] = []
-        for (target, after), mask in self._lines.steps(place, width).items():
+        steps = self._lines.steps(place, width)
+        if self._most is not None and width >= self._most - self.parser.tab:
+            counted: dict[tuple[Place, int], int] = {}
+            for (target, after), mask in steps.items():
+                key = (target, min(after, self._most))
+                counted[key] = counted.get(key, 0) | mask
+            steps = counted
+        for (target, after), mask in steps.items():
             if self._is_alive(target, after):
                 spelled = self._machine.atoms.spell(mask)
                 members.append(cat(spelled, self._rule(target, after)))

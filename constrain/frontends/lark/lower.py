@@ -18,6 +18,7 @@ from constrain.frontends.lark.prospects import prospects
 from constrain.frontends.lark.pushdowns import Lexers
 from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot
 from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.tails import Tails, alike
 from constrain.frontends.lark.threads import NO_DEMANDS, Machine
 from constrain.frontends.regex import parse
 from constrain.limits import Limits
@@ -28,21 +29,29 @@ if TYPE_CHECKING:
 __all__ = ["lower"]
 
 
-def lower(lark: Lark, start: str, limits: Limits) -> Term:
+def lower(lark: Lark, start: str, limits: Limits, *, share: bool = True) -> Term:
     """The texts that `lark` parses from one of its start symbols.
+
+    Args:
+        lark: The grammar, read.
+        start: The start symbol.
+        limits: Budgets.
+        share: Share what places between lexemes have in common. Else each stack of the parser, as
+            lark would have it, is a place of its own: the slow way, to compare with.
 
     Raises:
         UnsatisfiableError: There is none.
         UnsupportedFeatureError: A terminal cannot be honoured exactly.
         LimitExceededError: It is larger than the limits allow.
     """
-    return _Lowering(lark, start, limits).term()
+    return _Lowering(lark, start, limits, share=share).term()
 
 
 class _Lowering:
     """Of one grammar and start symbol."""
 
-    def __init__(self, lark: Lark, start: str, limits: Limits) -> None:
+    def __init__(self, lark: Lark, start: str, limits: Limits, *, share: bool) -> None:
+        self._share = share
         self._lark = lark
         self._start = start
         self._limits = limits
@@ -91,7 +100,15 @@ class _Lowering:
             self._lark.ignore_tokens,
             self._limits,
         )
-        boundaries = Boundaries(self._machine, parser, scanners, outlook, self._indented)
+        table = parser.parser if isinstance(parser, IndentedLalr) else parser
+        if self._share and outlook is None and isinstance(table, Lalr) and table.is_whole:
+            kept = alike(table)
+            table.tails = Tails(table, self._productions(), kept)
+            table.merge(kept)
+            table.folded = frozenset()
+        boundaries = Boundaries(
+            self._machine, parser, scanners, outlook, self._indented, share=self._share
+        )
         start = boundaries.start()
         if start is None:
             raise UnsatisfiableError(
@@ -277,7 +294,8 @@ class _Lowering:
         self._kept, some_dropped = self._reduced(able)
         viable = Automaton(self._kept, self._limits) if some_dropped else None
         parser = Lalr(self._lark.parser.parser._parse_table, self._start, viable)
-        parser.folded = right_recursive(parser, self._productions())
+        if self._share:
+            parser.folded = right_recursive(parser, self._productions())
         if self._indenter is None:
             return parser
         indented = IndentedLalr(parser, self._indenter)

@@ -135,6 +135,8 @@ class Scanner:
         self._nodes: dict[_State, _Node] = {}
         self._places: dict[Place, tuple[tuple[End, ...], dict[Place, int]]] = {}
         self._lexemes: dict[Spot, tuple[Lexeme, ...]] = {}
+        self._first: dict[frozenset[str], int] = {}
+        self._near: dict[tuple[Spot, int], Spot] = {}
         self._reached: dict[Place, dict[End, None]] = {}
         self._words: dict[End, dict[Place, Term]] = {}
 
@@ -163,6 +165,44 @@ class Scanner:
         literals = {begin for group in contest.unless.values() for _, begin in group}
         shadow = frozenset([t for begin in literals for t in machine.begin(begin, left)])
         return Place((tuple(first), left, shadow), spot.pending, spot.left if spot.pending else ())
+
+    def types(self, place: Place) -> bool:
+        """Whether what a lexeme becomes that goes on from a place depends on this contest."""
+        return bool(place.state[2])
+
+    def first(self, names: frozenset[str]) -> int:
+        """The code points with which lexemes begin that may become some terminals."""
+        found = self._first.get(names)
+        if found is None:
+            found = 0
+            for target, mask in self.at(self.root(START))[1].items():
+                if any([e.scanned in names or e.name in names for e in self.reached(target)]):
+                    found |= mask
+            self._first[names] = found
+        return found
+
+    def near(self, spot: Spot, names: frozenset[str]) -> Spot:
+        """A spot without what is pending that no lexeme could begin.
+
+        After a `<` no `=` may come, which does not matter where only a name can.
+
+        Args:
+            spot: The spot.
+            names: The terminals that can come.
+        """
+        first = self.first(names)
+        found = self._near.get((spot, first))
+        if found is None:
+            machine = self._machine
+            pending = machine.merge(
+                [
+                    Demand(True, machine.begun(d.threads, first)) if d.negative else d
+                    for d in spot.pending
+                ]
+            )
+            left = spot.left if pending or self._remembers else ()
+            found = self._near[spot, first] = Spot(left, pending)
+        return found
 
     def at(self, place: Place) -> tuple[tuple[End, ...], Mapping[Place, int]]:
         """The lexemes that end at a place, and where each set of atoms leads."""

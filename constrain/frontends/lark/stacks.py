@@ -13,14 +13,29 @@ stacks at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.limits import Limits
 
-__all__ = ["END", "General", "Lalr", "Parser", "Stack"]
+if TYPE_CHECKING:
+    from constrain.frontends.lark.tails import Tails
+
+__all__ = [
+    "END",
+    "Fed",
+    "General",
+    "Lalr",
+    "LalrGroup",
+    "LalrMoves",
+    "Moves",
+    "Parser",
+    "Pushed",
+    "Split",
+    "Stack",
+]
 
 END: Final = "$END"
 """The terminal at the end of a text, as lark names it."""
@@ -41,15 +56,17 @@ class Stack:
         state: The top.
         viable: State of the automaton of what can be completed, for `Lalr`; else 0.
         outlook: What `saturation` knows of it.
+        begun: What `boundaries` made of lexemes that push some states on it.
     """
 
-    __slots__ = ("__weakref__", "_above", "below", "outlook", "state", "viable")
+    __slots__ = ("__weakref__", "_above", "begun", "below", "outlook", "state", "viable")
 
     def __init__(self, below: Stack | None, state: int, viable: int = 0) -> None:
         self.below = below
         self.state = state
         self.viable = viable
         self.outlook: object | None = None
+        self.begun: dict[Hashable, dict[Any, Any]] | None = None
         self._above: WeakValueDictionary[int, Stack] | None = None
 
     def push(self, state: int, viable: int = 0) -> Stack:
@@ -70,6 +87,40 @@ class Stack:
 _LOCK: Final = threading.Lock()
 
 
+class Fed(Protocol):
+    """What has been fed some lexemes."""
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """The stacks after a lexeme that can come."""
+        ...
+
+
+class Moves(Fed, Protocol):
+    """The lexemes that can come at some stacks.
+
+    Attributes:
+        key: Where it is the same, the same lexemes can come, and the text may end after the same.
+    """
+
+    key: Hashable
+
+    def outcomes(self) -> Mapping[str, bool]:
+        """For each lexeme that can come, whether the text may end after it."""
+        ...
+
+    def group(self, terminal: str) -> int | None:
+        """The number of those lexemes that can come before which the same is reduced."""
+        ...
+
+    def begun(self, group: int) -> tuple[dict[Any, Any], Fed]:
+        """What is known of a group wherever it leads to the same stacks.
+
+        What stands in it may refer to the group, but to no `Moves`: those know of stacks that need
+        not live as long.
+        """
+        ...
+
+
 class Parser(Protocol):
     """What `boundaries` asks of a parser."""
 
@@ -77,18 +128,18 @@ class Parser(Protocol):
         """The stacks before any lexeme."""
         ...
 
+    def waits_for(self, stacks: frozenset[Stack]) -> frozenset[str] | None:
+        """Terminals but for which none can come; None if there is not one lexer."""
+        ...
+
+    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> Moves:
+        """Which of some lexemes can come."""
+        ...
+
     def feed_all(
         self, stacks: frozenset[Stack], terminals: Iterable[str]
     ) -> dict[str, frozenset[Stack]]:
         """For each lexeme that can come, the stacks after it."""
-        ...
-
-    def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
-        """The stacks after one lexeme, maybe none."""
-        ...
-
-    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
-        """For each lexeme that can come, whether the text may end after it."""
         ...
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
@@ -98,6 +149,128 @@ class Parser(Protocol):
 
 _Action = int | tuple[str, int]
 """A state to push, or a rule to reduce with the number of its parts."""
+Pushed = tuple[tuple[int, int], ...]
+"""States to push, each with its viable state."""
+
+
+class Split:
+    """What a state does before some terminals. The same is the same object.
+
+    Attributes:
+        shifts: The state, with its viable state, that each terminal pushes.
+        ending: Terminals that push a state in which the text might end.
+        reductions: Rules that are reduced, each with the terminals before which it is.
+    """
+
+    __slots__ = ("ending", "reductions", "shifts")
+
+    def __init__(
+        self,
+        shifts: Mapping[str, tuple[int, int]],
+        ending: tuple[str, ...],
+        reductions: tuple[tuple[tuple[str, int], frozenset[str]], ...],
+    ) -> None:
+        self.shifts = shifts
+        self.ending = ending
+        self.reductions = reductions
+
+
+class LalrGroup:
+    """Lexemes before which an LALR parser reduces the same.
+
+    Args:
+        parser: The parser.
+        stack: What is left of the stack.
+        pushed: States to push on it.
+        split: What is shifted then.
+    """
+
+    __slots__ = ("parser", "pushed", "split", "stack")
+
+    def __init__(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> None:
+        self.parser = parser
+        self.stack = stack
+        self.pushed = pushed
+        self.split = split
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """See `Fed`."""
+        return frozenset((self.top(terminal),))
+
+    def top(self, terminal: str) -> Stack:
+        """The parser's stack after a lexeme."""
+        return self.parser.pushed(self.stack, self.pushed, self.split.shifts[terminal])
+
+    def key(self) -> Hashable:
+        """All that what comes after depends on, but for the stack that is left."""
+        return self.pushed
+
+
+class LalrMoves:
+    """The lexemes that can come on one stack of an LALR parser.
+
+    Args:
+        parser: The parser.
+        stack: The stack.
+        terminals: What is asked about.
+
+    Attributes:
+        key: See `Moves`.
+    """
+
+    __slots__ = ("_after", "_groups", "key")
+    key: Hashable
+
+    def __init__(self, parser: Lalr, stack: Stack, terminals: frozenset[str]) -> None:
+        self._groups = [self._group(parser, *each) for each in parser.run(stack, terminals)]
+        self._after: dict[str, frozenset[Stack]] = {}
+        splits = tuple([group.split for group in self._groups])
+        ending = [t for split in splits for t in split.ending]
+        self.key = (splits, tuple([self._may_end(t) for t in ending])) if ending else splits
+
+    def outcomes(self) -> Mapping[str, bool]:
+        """See `Moves`."""
+        return {
+            terminal: terminal in group.split.ending and self._may_end(terminal)
+            for group in self._groups
+            for terminal in group.split.shifts
+        }
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """See `Fed`."""
+        found = self._after.get(terminal)
+        if found is None:
+            group = self.group(terminal)
+            assert group is not None, "a lexeme that can come"
+            found = self._after[terminal] = self._groups[group].after(terminal)
+        return found
+
+    def group(self, terminal: str) -> int | None:
+        """See `Moves`."""
+        for number, group in enumerate(self._groups):
+            if terminal in group.split.shifts:
+                return number
+        return None
+
+    def begun(self, group: int) -> tuple[dict[Any, Any], LalrGroup]:
+        """See `Moves`."""
+        found = self._groups[group]
+        tables = found.stack.begun
+        if tables is None:
+            tables = found.stack.begun = {}
+        key = found.key()
+        table = tables.get(key)
+        if table is None:
+            table = tables.setdefault(key, {})
+        return table, found
+
+    def _group(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> LalrGroup:
+        return LalrGroup(parser, stack, pushed, split)
+
+    def _may_end(self, terminal: str) -> bool:
+        group = self.group(terminal)
+        assert group is not None
+        return self._groups[group].parser.accepts(self.after(terminal))
 
 
 class Lalr:
@@ -112,9 +285,13 @@ class Lalr:
         first: The state at the bottom of every stack.
         last: The state on which a text is accepted.
         folded: States that are not pushed on themselves, since that would change nothing.
+        tails: States that are taken off before another is pushed, for the same reason.
+        enders: Before what a text ends.
     """
 
     folded: frozenset[int] = frozenset()
+    tails: Tails | None = None
+    enders: frozenset[str] = frozenset((END,))
 
     def __init__(self, table: Any, start: str, viable: Automaton | None) -> None:  # noqa: ANN401
         from lark.parsers.lalr_analysis import Shift
@@ -137,42 +314,43 @@ class Lalr:
         self.last: int = table.end_states[start]
         self._viable = viable
         self._bottom = Stack(None, self.first)
+        self._rows: dict[int, frozenset[str]] = {}
+        self._splits: dict[tuple[int, int, frozenset[str]], Split] = {}
 
     def start(self) -> frozenset[Stack]:
         """The stack before any lexeme."""
         return frozenset((self._bottom,))
+
+    def waits_for(self, stacks: frozenset[Stack]) -> frozenset[str]:
+        """Terminals but for which none can come."""
+        (stack,) = stacks
+        found = self._rows.get(stack.state)
+        if found is None:
+            found = self._rows[stack.state] = frozenset(self._states[stack.state])
+        return found
+
+    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> LalrMoves:
+        """Which of some lexemes can come."""
+        (stack,) = stacks
+        return LalrMoves(self, stack, terminals)
 
     def feed_all(
         self, stacks: frozenset[Stack], terminals: Iterable[str]
     ) -> dict[str, frozenset[Stack]]:
         """For each lexeme that can come, the stack after it."""
         (stack,) = stacks
-        found = {}
-        for terminal, (top, pushed) in self._run(stack, terminals).items():
-            for state, viable in pushed:
-                top = top.push(state, viable)
-            found[terminal] = frozenset((top,))
-        return found
-
-    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
-        """For each lexeme that can come, whether the text may end after it."""
         return {
-            terminal: END in self._states[state] and self.accepts(self.feed(stacks, terminal))
-            for terminal, state in self.tops(stacks, terminals).items()
-        }
-
-    def tops(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, int]:
-        """For each lexeme that can come, the state that it pushes."""
-        (stack,) = stacks
-        return {
-            t: pushed[-1][0] if pushed else top.state
-            for t, (top, pushed) in self._run(stack, terminals).items()
+            terminal: frozenset((self.pushed(top, pushed, target),))
+            for top, pushed, split in self.run(stack, frozenset(terminals))
+            for terminal, target in split.shifts.items()
         }
 
     def takes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> bool:
-        """Whether one of some lexemes can come."""
+        """Whether one of some lexemes can come, or the end if that is among them."""
         (stack,) = stacks
-        return bool(self._run(stack, terminals))
+        return bool(self.run(stack, frozenset(terminals))) or (
+            END in terminals and self.accepts(stacks)
+        )
 
     def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
         """The stacks after one lexeme, maybe none."""
@@ -180,7 +358,20 @@ class Lalr:
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
-        return self.takes(stacks, (END,))
+        (stack,) = stacks
+        if END not in self._states[stack.state]:
+            return False
+        here = _Reducing(stack, (), _ONLY_END, 0, 0, 0)
+        while True:
+            action = self._states[here.top[0]].get(END)
+            if not isinstance(action, tuple):
+                return False
+            after = self._reduced(here, action, _ONLY_END)
+            if after is None:
+                return False
+            if after.top[0] == self.last:
+                return True
+            here = after
 
     def action(self, state: int, symbol: str) -> _Action | None:
         """What the table says."""
@@ -199,56 +390,120 @@ class Lalr:
         """All states of the table."""
         return self._states
 
-    def _run(
-        self, stack: Stack, terminals: Iterable[str]
-    ) -> dict[str, tuple[Stack, tuple[tuple[int, int], ...]]]:
-        """Reduce before terminals, and shift them but for the end.
+    def run(self, stack: Stack, terminals: frozenset[str]) -> list[tuple[Stack, Pushed, Split]]:
+        """Reduce before terminals, and shift them; not the end.
 
         Terminals before which the same is reduced go together. One before which lark would reduce
         forever cannot come.
 
         Returns:
-            For those that can come, what is left of the stack, and the states to push on it, each
-            with its viable state.
+            For those that can come: what is left of the stack, the states to push on it, and what
+            is shifted then.
         """
-        found = {}
-        todo = [_Reducing(stack, (), list(terminals), 0, 0, 0)]
+        found = []
+        todo = [_Reducing(stack, (), terminals, 0, 0, 0)]
         while todo:
             here = todo.pop()
-            state, item = here.top
+            state, item = here.pushed[-1] if here.pushed else (here.stack.state, here.stack.viable)
+            split = self._splits.get((state, item, here.terminals)) or self._split(
+                state, item, here.terminals
+            )
+            if split.shifts:
+                found.append((here.stack, here.pushed, split))
+            for action, ready in split.reductions:
+                after = self._reduced(here, action, ready)
+                if after is not None:
+                    todo.append(after)
+        return found
+
+    def pushed(self, stack: Stack, pushed: Pushed, last: tuple[int, int]) -> Stack:
+        """A stack with more states, and one on top of them."""
+        tails = self.tails
+        for state, viable in (*pushed, last):
+            if tails is not None:
+                while stack.below is not None and tails.drops(
+                    stack.below.state, stack.state, state
+                ):
+                    stack = stack.below
+            if (state, viable) != (stack.state, stack.viable) or state not in self.folded:
+                stack = stack.push(state, viable)
+        return stack
+
+    def _split(self, state: int, item: int, terminals: frozenset[str]) -> Split:
+        found = self._splits.get((state, item, terminals))
+        if found is None:
             row = self._states[state]
+            shifts: dict[str, tuple[int, int]] = {}
             reductions: dict[tuple[str, int], list[str]] = {}
-            for terminal in here.terminals:
+            for terminal in terminals:
                 action = row.get(terminal)
                 if isinstance(action, tuple):
                     reductions.setdefault(action, []).append(terminal)
                 elif action is not None:
                     viable = self._reached(item, terminal)
                     if viable is not None:
-                        found[terminal] = here.stack, self._pushed(here, (action, viable))
-            for action, ready in reductions.items():
-                after = here.popped(action[1], ready)
-                state, item = after.top
-                target = self._states[state][action[0]]
-                assert isinstance(target, int)
-                viable = self._reached(item, action[0])
-                if viable is None or after.idle > _ENDLESS:
-                    continue
-                after = after._replace(pushed=self._pushed(after, (target, viable)))
-                if target == self.last and END in ready:
-                    found[END] = after.stack, after.pushed
-                else:
-                    todo.append(after)
+                        shifts[terminal] = action, viable
+            ending = [
+                t
+                for t, (after, _) in shifts.items()
+                if not self.enders.isdisjoint(self._states[after])
+            ]
+            made = Split(
+                shifts, tuple(ending), tuple([(a, frozenset(r)) for a, r in reductions.items()])
+            )
+            found = self._splits.setdefault((state, item, terminals), made)
         return found
 
-    def _pushed(self, here: _Reducing, top: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-        """The states pushed, with one more."""
-        if top[0] in self.folded and top == here.top:
-            return here.pushed
-        return (*here.pushed, top)
+    @property
+    def is_whole(self) -> bool:
+        """Whether all productions can be completed."""
+        return self._viable is None
+
+    def merge(self, kept: Mapping[int, int]) -> None:
+        """Take one state for another, wherever it is pushed.
+
+        Args:
+            kept: The state to take for each.
+        """
+        assert self._viable is None
+        assert not self._splits
+        for row in self._states.values():
+            for symbol, action in row.items():
+                if isinstance(action, int):
+                    row[symbol] = kept[action]
+
+    def _reduced(
+        self, here: _Reducing, action: tuple[str, int], ready: frozenset[str]
+    ) -> _Reducing | None:
+        """After a rule is reduced; None if that leads nowhere."""
+        origin, parts = action
+        stack, pushed, _, height, lowest, idle = here
+        if parts <= len(pushed):
+            pushed = pushed[: len(pushed) - parts] if parts else pushed
+        else:
+            for _ in range(parts - len(pushed)):
+                assert stack.below is not None
+                stack = stack.below
+            pushed = ()
+        height += 1 - parts
+        idle += 1
+        if height < lowest:
+            lowest, idle = height, 0
+        state, item = top = pushed[-1] if pushed else (stack.state, stack.viable)
+        target = self._states[state][origin]
+        assert isinstance(target, int)
+        viable = self._reached(item, origin)
+        if viable is None or idle > _ENDLESS:
+            return None
+        if target not in self.folded or (target, viable) != top:
+            pushed = (*pushed, (target, viable))
+        return _Reducing(stack, pushed, ready, height, lowest, idle)
 
     def _reached(self, item: int, symbol: str) -> int | None:
         return 0 if self._viable is None else self._viable.goto(item, symbol)
+
+
+_ONLY_END: Final = frozenset((END,))
 
 
 class _Reducing(NamedTuple):
@@ -264,8 +519,8 @@ class _Reducing(NamedTuple):
     """
 
     stack: Stack
-    pushed: tuple[tuple[int, int], ...]
-    terminals: list[str]
+    pushed: Pushed
+    terminals: frozenset[str]
     height: int
     lowest: int
     idle: int
@@ -275,16 +530,32 @@ class _Reducing(NamedTuple):
         """The state on top, and its viable state."""
         return self.pushed[-1] if self.pushed else (self.stack.state, self.stack.viable)
 
-    def popped(self, parts: int, terminals: list[str]) -> _Reducing:
-        """Without the parts of a rule that is reduced before some terminals."""
-        stack = self.stack
-        for _ in range(parts - len(self.pushed)):
-            assert stack.below is not None
-            stack = stack.below
-        pushed = self.pushed[: len(self.pushed) - parts] if parts < len(self.pushed) else ()
-        height = self.height + 1 - parts
-        idle = 0 if height < self.lowest else self.idle + 1
-        return _Reducing(stack, pushed, terminals, height, min(self.lowest, height), idle)
+
+class _GeneralMoves:
+    """The lexemes that can come, each with the stacks after it."""
+
+    __slots__ = ("_after", "_outcomes", "key")
+    key: Hashable
+
+    def __init__(self, parser: General, after: Mapping[str, frozenset[Stack]]) -> None:
+        self._after = after
+        self._outcomes = {t: parser.accepts(stacks) for t, stacks in after.items()}
+        self.key = frozenset(self._outcomes.items())
+
+    def outcomes(self) -> Mapping[str, bool]:
+        """See `Moves`."""
+        return self._outcomes
+
+    def after(self, terminal: str) -> frozenset[Stack]:
+        """See `Moves`."""
+        return self._after[terminal]
+
+    def group(self, terminal: str) -> None:
+        """See `Moves`: none share anything."""
+
+    def begun(self, group: int) -> tuple[dict[Any, Any], Fed]:
+        """See `Moves`."""
+        raise AssertionError("no groups")
 
 
 class General:
@@ -326,13 +597,12 @@ class General:
                 found[terminal] = frozenset(pushed)
         return found
 
-    def feed(self, stacks: frozenset[Stack], terminal: str) -> frozenset[Stack]:
-        """The stacks after one lexeme, maybe none."""
-        return self.feed_all(stacks, (terminal,)).get(terminal, frozenset())
+    def waits_for(self, stacks: frozenset[Stack]) -> None:
+        """Several lexers stand side by side."""
 
-    def outcomes(self, stacks: frozenset[Stack], terminals: Iterable[str]) -> dict[str, bool]:
-        """For each lexeme that can come, whether the text may end after it."""
-        return {t: self.accepts(after) for t, after in self.feed_all(stacks, terminals).items()}
+    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> _GeneralMoves:
+        """Which of some lexemes can come."""
+        return _GeneralMoves(self, self.feed_all(stacks, terminals))
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""

@@ -58,6 +58,16 @@ class Thread(NamedTuple):
 NO_DEMANDS: Final[frozenset[Demand]] = frozenset()
 
 
+def _without_implied(thread: Thread, forbidden: frozenset[Thread]) -> Thread:
+    """A thread without what it demands where none of some threads may complete."""
+    if not thread.demands:
+        return thread
+    return Thread(
+        thread.address,
+        frozenset([d for d in thread.demands if not d.negative or not d.threads <= forbidden]),
+    )
+
+
 class Machine:
     """Steps of threads. Remembers nothing about a text; `spent` counts the work."""
 
@@ -90,9 +100,11 @@ class Machine:
         """Demands that hold together, in a form of their own: at most one is negative.
 
         Threads whose first code point another thread completes with are left out: both forbid it.
+        A thread that counts only if others fail, which are forbidden as well, counts at once.
         """
         kept = {d for d in pending if not d.negative}
         threads = frozenset().union(*[d.threads for d in pending if d.negative])
+        threads = frozenset([_without_implied(t, threads) for t in threads])
         at_once = 0
         for thread in threads:
             if not thread.demands and self._completes_at_once(thread.address):
@@ -108,6 +120,12 @@ class Machine:
                 ]
             )
         return frozenset(kept | {Demand(True, threads)}) if threads else frozenset(kept)
+
+    def begun(self, threads: Iterable[Thread], atoms: int) -> frozenset[Thread]:
+        """The threads that one of some code points takes on, and those that have completed."""
+        return frozenset(
+            [t for t in threads if self._masks[t.address] & atoms or self.completed(t)]
+        )
 
     def _completes_at_once(self, address: int) -> bool:
         """Whether a thread has matched after one code point, whatever was before and comes."""
