@@ -20,8 +20,6 @@ __all__ = ["CompiledGrammar", "compile"]
 
 MAX_SPELLING_STEPS = 20_000
 """Steps at compile time in search of a sentence; for vocabularies without single bytes only."""
-RULES_AHEAD = 0
-"""Rule bodies made before the first mask: most schemas fit whole, and a large one costs no more."""
 
 
 EAGER_STATES = 4096
@@ -94,7 +92,7 @@ def compile(
 ) -> CompiledGrammar:
     """Compile a grammar for a vocabulary.
 
-    Little is done here: the root term is interned, its emptiness decided, and a few rules are made.
+    Little is done here: the root term is interned, and its emptiness decided.
     States and masks follow when a sequence reaches them. The first call in a process loads the
     kernels from the disk cache, and the first on a machine compiles them (`constrain.warmup` does
     that with a progress report).
@@ -131,7 +129,6 @@ def compile(
             f"no text at all matches {grammar.description}",
             hint="some of its parts contradict each other",
         )
-    automaton.build_ahead(RULES_AHEAD)
     if not vocab.spells_all_text:
         _refuse_unspellable(automaton)
     if eager:

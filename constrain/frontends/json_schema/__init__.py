@@ -25,10 +25,10 @@ dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`,
 what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `counts`, `emptiness`, `explain` (why nothing);
-texts: `style`, `text`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
-`lower`, `lower_array`, `lower_object`, `exclusion`; and what they cannot say: `refusals`, `late`,
-`audit`. `compile` is the whole way. `position` and `where` say where a text stands, and which
-keyword refuses it.
+texts: `style`, `text`, `layout`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
+`staples` (what all schemas share), `lower`, `lower_array`, `lower_object`, `exclusion`; and what
+they cannot say: `refusals`, `late`, `audit`. `compile` is the whole way. `position` and `where` say
+where a text stands, and which keyword refuses it.
 """
 
 from __future__ import annotations
