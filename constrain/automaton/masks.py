@@ -200,7 +200,7 @@ class MaskRows:
                 if self._longest(row) <= bound:
                     return self._share(state, row)
                 at = self._walk(state, self._forest, draft, BOUNDED_ROW)
-        if at == CAPTURES:
+        if at == CAPTURES or self._store.names_tokens:  # rules that the walk made may name some
             return None
         if at != DONE:
             draft = self._new_draft()

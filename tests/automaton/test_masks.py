@@ -219,3 +219,16 @@ def test_rows_that_differ_in_few_ids_are_all_kept(pattern):
     for state in live:
         automaton.mask_row(state)
     assert all(automaton.known_row(state) is not None for state in live)
+
+
+@pytest.mark.parametrize("text", [b"a", b"", b"ab"])
+def test_a_token_named_by_a_rule_that_the_mask_makes(text):
+    vocab = Vocabulary([b"a", b"b", b"ab", None, None], [3], special_tokens={"<call>": 4})
+    call = t.Rule("call", lambda: t.alt((Grammar.token("<call>").term, t.literal(b"b"))))
+    term = t.cat(t.literal(text), t.repeat(t.byte_class(b"b"), 0, 1), call)
+    automaton = Automaton(Grammar(term, "test"), vocab, Limits())
+    state = automaton.after_bytes(automaton.start, text)
+    row = automaton.mask_row(state)
+    assert row.token_ids() == [1, 4]
+    assert (row.words == automaton.walk_mask(state)).all()
+    assert automaton.after_token(state, 4) != 0
