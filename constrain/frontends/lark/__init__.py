@@ -15,8 +15,8 @@ apart), `threads` (programs run over a text to come), `scanner` (the lexemes of 
 `equations` (their words as terms), `automaton`, `normal`, `stacks` (lark's LALR table, and a parser
 for all other grammars), `indent` (lark's `Indenter`), `prospects` (whether there are dead ends:
 `adjacency`, `conflicts`, `nesting` and `completable` to prove that there is none, `pushdowns` and
-`saturation` to tell each), `boundaries` (lexer and parser together), `lower` (all of it), `explain`
-(where a text stands).
+`saturation` to tell each), `tails` (stacks from which the same texts are possible), `boundaries`
+(lexer and parser together), `lower` (all of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations

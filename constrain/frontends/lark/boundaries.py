@@ -12,7 +12,12 @@ A rule promises that it is not empty. The parser's stacks alone keep that promis
 can always go on (`completable`); elsewhere each boundary is asked about before anything leads to
 it (`saturation`).
 
-Cost: one parser step for each terminal that may stand at a boundary.
+What places have in common is shared, unless each must be asked about: which lexemes begin how is
+worked out once for each set of terminals that the parser takes; lexemes that begin alike have one
+rule wherever they lead to the same stacks; and a spot keeps of what is pending only what a lexeme
+could begin with.
+
+Cost: for a new place, the parser's reductions, and a look-up for each way in which a lexeme begins.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ dropped. So where a text stands is the parser's stack, the widths of the open bl
 of open parentheses.
 
 The width is counted while the newline is read: `Newlines` makes a rule for each state of the
-newline's automaton and each width, as texts get there.
+newline's automaton and each width, as texts get there. Where no block may begin, widths that are
+deeper than all open blocks are one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Parsers over lexemes, as stacks of states: where a text stands is a set of stacks.
 
 `Lalr` is lark's own table, run as lark runs it: one stack, conflicts resolved as lark resolves
-them. `General` takes any grammar: all stacks of its LR(0) automaton that agree with the lexemes so
-far. Stacks are linked lists and interned, so the same stack is the same object.
+them; where no stack is a dead end, states that make no difference are left out (`tails`). `General`
+takes any grammar: all stacks of its LR(0) automaton that agree with the lexemes so far. Stacks are
+linked lists and interned, so the same stack is the same object.
 
 Cost: `Lalr` as the parser itself; `General` in proportion to the stacks, which are few unless the
 grammar is ambiguous.
@@ -467,10 +468,11 @@ class Lalr:
         """
         assert self._viable is None
         assert not self._splits
-        for row in self._states.values():
-            for symbol, action in row.items():
-                if isinstance(action, int):
-                    row[symbol] = kept[action]
+        self._states = {
+            state: {s: kept[a] if isinstance(a, int) else a for s, a in row.items()}
+            for state, row in self._states.items()
+            if kept[state] == state
+        }
 
     def _reduced(
         self, here: _Reducing, action: tuple[str, int], ready: frozenset[str]
