@@ -167,12 +167,14 @@ def test_masks_of_the_catalogue(name):
     )
     texts = [text.data for text in found.accept]
     vocab = vocabulary_of(texts, seed=4)
-    matchers = [constrain.compile(Grammar(term, name), vocab).matcher() for term in terms]
-    text = max(texts, key=len)[:100]
-    masks = [constrain.allocate_token_bitmask(1, vocab.vocab_size) for _ in matchers]
-    for byte in text:
-        for matcher, mask in zip(matchers, masks, strict=True):
-            matcher.fill_next_token_bitmask(mask)
-        assert np.array_equal(masks[0], masks[1]), (name, text)
-        for matcher in matchers:
-            assert matcher.accept_token(byte)
+    automata = [constrain.compile(Grammar(term, name), vocab).automaton for term in terms]
+    states = [automaton.start for automaton in automata]
+    for byte in max(texts, key=len)[:100]:
+        one, other = [
+            automaton.walk_mask(state) for automaton, state in zip(automata, states, strict=True)
+        ]
+        assert np.array_equal(one, other), (name, byte)
+        states = [
+            automaton.after_token(state, byte)
+            for automaton, state in zip(automata, states, strict=True)
+        ]
