@@ -33,6 +33,7 @@ Further commands (`COMMANDS`), each by itself, in jobs of `isolated.py` or plans
   `steps.py` (accept, rollback, fork), `sharing.py` (what one schema leaves for the next).
 - `held.py`: what compiled grammars hold in memory.
 - `apply.py`: bitmasks laid over logits.
+- `lengths.py`: masks and steps along long texts, `constrain` alone.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "batches": ("benchmarks.batches", "masks of a batch, threads, distinct grammars"),
     "steps": ("benchmarks.steps", "accept, rollback, fork"),
     "apply": ("benchmarks.apply", "bitmasks laid over logits on the CPU"),
+    "lengths": ("benchmarks.lengths", "masks and steps along long texts"),
     "held": ("benchmarks.held", "memory of compiled grammars, and its bounds"),
     "sharing": ("benchmarks.sharing", "500 tool schemas, and a second process"),
 }
