@@ -648,6 +648,7 @@ class TermStore:
                 capacity[other] *= 2
         small, large = self.arena, self._empty_arena(capacity)
         large[: lay.OFFSETS] = small[: lay.OFFSETS]
+        large[lay.SUMMARY : lay.HEAD] = small[lay.SUMMARY : lay.HEAD]
         for section, _, _ in _SECTIONS:
             values = small[small[section] : small[section + 1]]
             at = large[section]

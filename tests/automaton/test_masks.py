@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import constrain
 from constrain import Grammar, Limits, Vocabulary
+from constrain.algebra import store as store_module
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
 from constrain.automaton import Automaton, headwalk
@@ -232,3 +233,22 @@ def test_a_token_named_by_a_rule_that_the_mask_makes(text):
     assert row.token_ids() == [1, 4]
     assert (row.words == automaton.walk_mask(state)).all()
     assert automaton.after_token(state, 4) != 0
+
+
+AFTER_A_RUN = [
+    '[^"x]+"([ab" -]{1,9}|[ab]{2,8}"|"[ -]{1,7}a)*',
+    '[^"x]{2,90}"(a[ab"]{1,8}|b[ -"]{2,7}|[ab]{3,5}"a)+',
+    '(?:[^"x]|""b)*"(?:[^a]{1,5}|-[a" ]{1,4}b)*',
+]
+
+
+@pytest.mark.parametrize("pattern", AFTER_A_RUN)
+@pytest.mark.parametrize("room", [4, 8, 16, 32, 64])
+def test_a_walk_goes_on_where_it_was_when_terms_need_more_room(pattern, room, monkeypatch):
+    least = dict.fromkeys(store_module._FIRST_CAPACITY, room)
+    least |= {"products": lay.PRODUCT_SLOTS, "work": 64, "frames": 64}
+    monkeypatch.setattr(store_module, "_FIRST_CAPACITY", least)
+    for text in (b"", b"a", b'aa"'):
+        automaton = Automaton(Grammar.from_regex(pattern), TYPING, Limits())
+        state = automaton.after_bytes(automaton.start, text)
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text

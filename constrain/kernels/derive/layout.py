@@ -47,7 +47,8 @@ BOUND = 52
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 SUMMARY = 48
-"""Of the row that the last walk finished, two slots each: how many tokens it allows, and a hash."""
+"""Of the row that the last walk finished: how many tokens it allows, and a hash in two slots. From
+here on a walk keeps what must outlast STATUS."""
 OFFSETS = 16
 
 # A node is NODE slots; the constants below include the head, so that A[NODE * n + KIND] is one
