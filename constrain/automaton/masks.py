@@ -44,6 +44,7 @@ from constrain.kernels.walk import (
     DRAFT,
     FRAME,
     LEVEL,
+    LONG,
     LOOK,
     NEEDS_BASE,
     PART,
@@ -145,6 +146,9 @@ class MaskRows:
         self.named = NamedTokens(store, vocab)
         self.ticks = Ticks(store)
         self._unsure = np.zeros(len(self._forest.children) + 2, np.int32)
+        self._making: set[StateId] = set()
+        """States whose rows are being made: none of them can be had first. In x{0,1}·y*, that of
+        x*·y* would help, and the other way round."""
         self._drafts: dict[StateId, _Draft] = {}
         self._to_settle: dict[bytes, UnsureTokens] = {}
         self._by_state: dict[StateId, MaskRow] = {}
@@ -168,9 +172,15 @@ class MaskRows:
             uncounted = self.ticks.uncounted(state)
             if uncounted != state:
                 return self._share(state, self.make(uncounted))
-        if row is None and not (self._store.names_tokens or self._store.is_bytewise(state)):
-            row = self._make_whole(state)
-        return row or self._make_of_parts(state)
+        if row is not None:
+            return row
+        self._making.add(state)
+        try:
+            if not (self._store.names_tokens or self._store.is_bytewise(state)):
+                row = self._make_whole(state)
+            return row or self._make_of_parts(state)
+        finally:
+            self._making.discard(state)
 
     def walk(self, state: StateId) -> Int32Array:
         """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
@@ -184,15 +194,15 @@ class MaskRows:
         """The row of a state by one walk, which shares what it can; None if it captures texts."""
         draft = self._new_draft()
         at = self._walk(state, self._forest, draft, ROW)
-        if at == NEEDS_BASE:
-            # That state has no base in its turn: most of its bytes lead back to it.
-            base = self._asked_for()
+        base = self._asked_for()
+        if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
+            at = LONG
+        elif at == NEEDS_BASE:
             draft.words = self.make(base).words.copy()
             self._store.arena[lay.BASE] = base
             at = self._walk(state, self._forest, draft, BASED_ROW)
         elif at in (SAME, BOUNDED):
             bound = int(self._store.arena[lay.BOUND])
-            base = self._asked_for()
             row = self.make(base)
             if at == SAME:
                 return self._share(state, row)
@@ -237,7 +247,11 @@ class MaskRows:
         """What walks tell of a blurred state, remembered: others share it."""
         draft = self._drafts.get(blurred)
         if draft is None:
-            draft = self._make_draft(blurred)
+            self._making.add(blurred)
+            try:
+                draft = self._make_draft(blurred)
+            finally:
+                self._making.discard(blurred)
             if len(self._drafts) >= _MAX_DRAFTS:
                 del self._drafts[next(iter(self._drafts))]
             self._drafts[blurred] = draft
@@ -247,14 +261,16 @@ class MaskRows:
         """What walks tell of a state whose texts captured are not known."""
         draft = self._new_draft()
         at = self._walk(state, self._forest, draft, DRAFT)
-        if at == NEEDS_BASE:
-            base = self._asked_for()
+        base = self._asked_for()
+        if base in self._making and at in (NEEDS_BASE, SAME):
+            at = LONG
+        elif at == SAME:
+            return self._draft(base)
+        elif at == NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.words.copy(), list(known.untold))
             self._store.arena[lay.BASE] = base
             at = self._walk(state, self._forest, draft, BASED_DRAFT)
-        elif at == SAME:
-            return self._draft(self._asked_for())
         if at != DONE:
             draft = self._new_draft()
             self._add(state, draft)

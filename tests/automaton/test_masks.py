@@ -252,3 +252,16 @@ def test_a_walk_goes_on_where_it_was_when_terms_need_more_room(pattern, room, mo
         automaton = Automaton(Grammar.from_regex(pattern), TYPING, Limits())
         state = automaton.after_bytes(automaton.start, text)
         assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+@pytest.mark.parametrize("bound", ["{0,1}", "{0,2}", "{1,3}", "{0,90}"])
+@pytest.mark.parametrize("between", ["[0-9]", "é", "[0-9é]"])
+def test_rows_that_would_help_each_other(bound, between):
+    # After a letter comes x{0,1}(letter x{0,1})*, for which x*(letter x{0,1})* would do, and back.
+    automaton = Automaton(
+        Grammar.from_regex(f'"(?:[ !#-/:-~]{between}{bound})*"x'), TYPING, Limits()
+    )
+    for text in (b"", b'"', b'"a', b'"aa', b'"a0', '"aé'.encode(), b'"-'):
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
