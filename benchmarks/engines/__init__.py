@@ -39,6 +39,7 @@ ENGINES: dict[str, tuple[str, str, str]] = {
     # name: (module of the adapter, distribution, module that must be importable)
     "constrain": ("constrain_engine", "constrain-decoding", "constrain"),
     "constrain-any": ("constrain_engine", "constrain-decoding", "constrain"),
+    "constrain-eager": ("constrain_engine", "constrain-decoding", "constrain"),
     "llguidance": ("llguidance_engine", "llguidance", "llguidance"),
     "xgrammar": ("xgrammar_engine", "xgrammar", "xgrammar"),
     "xgrammar-strict": ("xgrammar_engine", "xgrammar", "xgrammar"),

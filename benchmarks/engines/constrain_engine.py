@@ -2,7 +2,7 @@
 
 `constrain` generates in the canonical style, so that style is what is measured: declared property
 order and minimal escapes. `constrain-any` measures the language in which every spelling of every
-valid value is allowed.
+valid value is allowed; `constrain-eager` makes masks before they are asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 import constrain
-from benchmarks.engines.parts import in_threads
 from benchmarks.grammars.spellings import CATALOGUE, GRAMMARS
 from benchmarks.vocabularies import TokenizerFiles
 
@@ -61,12 +60,8 @@ class _Batch:
         matchers = [grammar.matcher() for grammar in grammars]
         bitmask = constrain.allocate_token_bitmask(len(matchers), vocab_size)
 
-        def fill_part(first: int, last: int) -> None:
-            constrain.fill_next_token_bitmasks(matchers[first:last], bitmask[first:last])
-
-        self.fill = in_threads(fill_part, len(matchers), threads)
-        if threads == 1:
-            self.fill = lambda: constrain.fill_next_token_bitmasks(matchers, bitmask)
+        fill = constrain.fill_next_token_bitmasks
+        self.fill = lambda: fill(matchers, bitmask, workers=threads)
         self.accept = lambda row, token_id: matchers[row].accept_token(token_id)
 
 
@@ -74,7 +69,8 @@ class _Engine:
     def __init__(self, name: str) -> None:
         self.name = name
         self._style = "any" if name == "constrain-any" else "canonical"
-        self.settings = f"style={self._style!r}, default limits"
+        self._eager = name == "constrain-eager"
+        self.settings = f"style={self._style!r}, eager={self._eager}, default limits"
 
     def prepare(self, files: TokenizerFiles, tokenizer: object) -> None:
         self._vocab = constrain.Vocabulary.from_transformers(
@@ -85,7 +81,7 @@ class _Engine:
 
     def compile(self, schema: str) -> _Compiled:
         grammar = constrain.Grammar.from_json_schema(schema, style=self._style)
-        compiled = constrain.compile(grammar, self._vocab)
+        compiled = constrain.compile(grammar, self._vocab, eager=self._eager)
         return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
 
     def compile_grammar(self, name: str) -> _Compiled:
@@ -110,5 +106,5 @@ class _Engine:
 
 
 def create(name: str) -> _Engine:
-    """The adapter of `constrain` or `constrain-any`."""
+    """The adapter of `constrain`, `constrain-any` or `constrain-eager`."""
     return _Engine(name)

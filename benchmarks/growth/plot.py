@@ -14,6 +14,7 @@ __all__ = ["Panel", "check_matplotlib", "plot"]
 _COLOURS = {
     "constrain": "#d62728",
     "constrain-any": "#ff9896",
+    "constrain-eager": "#ff7f0e",
     "llguidance": "#1f77b4",
     "xgrammar": "#2ca02c",
     "xgrammar-strict": "#98df8a",
