@@ -101,9 +101,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         unknown = [study for study in arguments.studies if study not in STUDIES]
         if unknown:
             raise DataMissingError(f"no study is called {', '.join(unknown)}: {', '.join(STUDIES)}")
+        present, absent = present_engines(arguments.engines)
         if not arguments.no_plots:
             check_matplotlib()
-        present, absent = present_engines(arguments.engines)
         folder = arguments.out or FOLDER
         setup = _Setup(
             tuple(present),
