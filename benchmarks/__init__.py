@@ -31,6 +31,7 @@ Further commands (`COMMANDS`), each by itself, in jobs of `isolated.py` or plans
 - `grammars/`: grammars of the catalogue, and how peers spell them.
 - `tools.py`: tool schemas with calls, which these play: `batches.py` (many rows in one call),
   `steps.py` (accept, rollback, fork), `sharing.py` (what one schema leaves for the next).
+- `events.py`: what all workers say.
 - `held.py`: what compiled grammars hold in memory.
 - `apply.py`: bitmasks laid over logits.
 - `lengths.py`: masks and steps along long texts, `constrain` alone.

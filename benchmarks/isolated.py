@@ -24,8 +24,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from benchmarks.events import read_events
 from benchmarks.registry import ROOT
 
 __all__ = ["Job", "Outcome", "run_jobs", "take_turns"]
@@ -155,7 +156,7 @@ def _run(job: Job) -> Outcome:
         )
         events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         assert worker.stdout is not None
-        reader = threading.Thread(target=_read, args=(worker.stdout, events), daemon=True)
+        reader = threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True)
         reader.start()
         try:
             while True:
@@ -192,15 +193,6 @@ def _let_end(worker: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         worker.kill()
         worker.wait()
-
-
-def _read(stream: IO[str], events: queue.Queue[dict[str, Any] | None]) -> None:
-    try:
-        for line in stream:
-            events.put(json.loads(line))
-    except ValueError:
-        pass  # the pipe was closed, or the worker was killed in the middle of a line
-    events.put(None)
 
 
 def _work(module: str, arguments: str) -> int:

@@ -20,8 +20,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from benchmarks.events import read_events
 from benchmarks.plan import Plan
 from benchmarks.play import Record
 from benchmarks.registry import ROOT
@@ -124,7 +125,7 @@ def _follow(
         )
         events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         assert worker.stdout is not None
-        threading.Thread(target=_read, args=(worker.stdout, events), daemon=True).start()
+        threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True).start()
         stage, allowed_s = "prepare", deadlines.prepare_s
         try:
             while True:
@@ -200,12 +201,3 @@ def _write(journal: Path | None, **entry: object) -> None:
         journal.parent.mkdir(parents=True, exist_ok=True)
         with journal.open("a", encoding="utf-8") as lines:
             lines.write("\n" + json.dumps(entry))  # what stands before may be half a line
-
-
-def _read(stream: IO[str], events: queue.Queue[dict[str, Any] | None]) -> None:
-    try:
-        for line in stream:
-            events.put(json.loads(line))
-    except ValueError:
-        pass  # the pipe was closed, or the worker was killed in the middle of a line
-    events.put(None)

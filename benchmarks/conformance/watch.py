@@ -6,7 +6,6 @@ machine is not taken for a slow engine; a worker that sleeps is ended by the clo
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import queue
@@ -18,9 +17,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from benchmarks.conformance.cases import Case
+from benchmarks.events import read_events
 from benchmarks.registry import ROOT
 
 __all__ = ["COMPILE_S", "PLAY_S", "Played", "WorkerError", "play"]
@@ -88,7 +88,7 @@ def _follow(path: Path, engine: str, played: Played, progress: Callable[[int], N
         )
         assert worker.stdout is not None
         events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        threading.Thread(target=_read, args=(worker.stdout, events), daemon=True).start()
+        threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True).start()
         stage, limit_s = "prepare", _PREPARE_S
         try:
             while True:
@@ -151,12 +151,3 @@ def _cpu_s(pid: int) -> float | None:
     except (OSError, IndexError):
         return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _read(stream: IO[str], events: queue.Queue[dict[str, Any] | None]) -> None:
-    try:
-        for line in stream:
-            events.put(json.loads(line))
-    except ValueError:
-        pass  # the pipe was closed, or the worker was killed in the middle of a line
-    events.put(None)
