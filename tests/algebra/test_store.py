@@ -103,6 +103,23 @@ def test_states_that_differ_in_what_they_captured_share_a_blurred_one():
     assert store.advance(one, b"a;=abb") == DEAD
 
 
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        t.special_token("no such token"),
+        t.cat(t.literal(b"a"), t.special_token("no such token")),
+        t.intersect((t.plus(t.literal(b"ab")), t.plus(t.literal(b"ba")))),
+    ],
+)
+def test_a_text_that_nothing_can_follow_is_not_captured(nothing):
+    store = TermStore(tokens=Tokens())
+    captured = t.capture(t.byte_class(b"ab"), t.literal, before=nothing)
+    assert store.intern(t.cat(t.literal(b"a"), captured)) == DEAD
+    instead = t.capture(t.byte_class(b"ab"), t.literal, before=nothing, instead=t.literal(b"b"))
+    assert store.advance(store.intern(instead), b"ab") != DEAD
+    assert store.advance(store.intern(instead), b"aa") == DEAD
+
+
 steps = st.lists(st.sampled_from([*ALPHABET, *[256 + i for i in TOKEN_IDS]]), max_size=6)
 
 

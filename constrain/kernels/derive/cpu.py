@@ -39,6 +39,7 @@ from constrain.kernels.derive.layout import (
     WORK,
 )
 from constrain.kernels.derive.nodes import (
+    after_capture,
     intern_node,
     lacks_work,
     make_alt,
@@ -160,7 +161,9 @@ def build(arena, program, results):
             A[slot] = _term(results, program[at + 3])
             A[slot + 1] = _term(results, program[at + 4])
             body = _term(results, program[at + 2])
-            node = make_capture(A, np.int64(EPS_ID), body, np.int64(program[at + 1]))
+            after = after_capture(A, np.int64(program[at + 1]), -1, 0)
+            if A[STATUS] == OK and decide(A, after, 0) and not A[NODE * after + FLAGS] & HOLLOW:
+                node = make_capture(A, np.int64(EPS_ID), body, np.int64(program[at + 1]))
             at += 4
         elif op == OP_BLUR:
             node = step(A, np.int64(program[at + 1]), np.int64(BLUR), 0)
