@@ -95,6 +95,8 @@ capturing_terms = st.one_of(
 
 # Terms that name tokens. A step is a byte, or 256 and an id; odd ids are special, 5 is not there.
 TOKEN_IDS = (1, 2, 3, 4)
+ALL_TOKEN_IDS = (*TOKEN_IDS, 6, 7)
+"""With tokens that no term names: a store takes it that there are some, special ones too."""
 _tokens = st.one_of(
     st.tuples(st.sets(st.sampled_from(TOKEN_IDS), min_size=1), st.booleans()).map(
         lambda p: t.token(*p[0], others=p[1])
@@ -124,7 +126,7 @@ def _combine_tokens(inner):
 class Tokens:
     """The vocabulary that these tokens are of."""
 
-    special_tokens: ClassVar = {"1": 1, "3": 3}
+    special_tokens: ClassVar = {"1": 1, "3": 3, "7": 7}
 
     def id_of(self, name: int) -> int:
         return name
