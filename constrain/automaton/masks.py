@@ -236,12 +236,22 @@ class MaskRows:
         return row.longest
 
     def _make_of_parts(self, state: StateId) -> MaskRow:
-        """The row of a state by what its walk tells, and steps for what it does not."""
+        """The row of a state by what its walk tells, and steps for what it does not.
+
+        Where the walk tells all, the row is that of every state with the same blurred one.
+        """
         blurred = self._store.blur(state)
+        row = self._by_state.get(blurred)
+        if row is not None:
+            return self._share(state, row)
         draft = self._draft(blurred) if blurred != state else self._make_draft(state)
         words = self._settled(state, draft)
         self._walk(state, self._forest, _Draft(words), SUM)
-        return self._remember(state, words)
+        row = self._remember(state, words)
+        told = not (draft.untold or self._store.names_tokens)
+        if blurred != state and told and blurred not in self._by_state:
+            self._share(blurred, row)
+        return row
 
     def _draft(self, blurred: StateId) -> _Draft:
         """What walks tell of a blurred state, remembered: others share it."""

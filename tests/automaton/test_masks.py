@@ -265,3 +265,16 @@ def test_rows_that_would_help_each_other(bound, between):
         state = automaton.after_bytes(automaton.start, text)
         if state != 0:
             assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+def test_states_that_differ_in_a_captured_text_share_a_row():
+    grammar = Grammar.from_json_schema({"type": "object", "additionalProperties": {"const": 1}})
+    automaton = Automaton(grammar, JSON, Limits())
+    states = [
+        automaton.after_bytes(automaton.start, text) for text in (b'{"a', b'{"ab', b'{"b":1,"b')
+    ]
+    rows = [automaton.mask_row(state) for state in states]
+    assert rows[0] is rows[1]
+    assert rows[1] is not rows[2]  # `b` came before
+    for state, row in zip(states, rows, strict=True):
+        assert row.words.tolist() == automaton.walk_mask(state).tolist()

@@ -77,6 +77,8 @@ class ObjectLowering:
         self._required = [k in self._members.required for k in self._keys]
         needs = self._members.needs
         self._related = frozenset(needs).union(*needs.values())
+        self._before_key = QUOTE
+        """What stands before the key of any other member."""
         self._in_order = lowering.style.property_order == "declared"
         self._counts = self._members.lo > 0 or self._members.hi is not None
         self._plain = not (self._counts or self._members.obligations or needs)
@@ -85,7 +87,7 @@ class ObjectLowering:
         self._optional_from = max((i + 1 for i, r in enumerate(self._required) if r), default=0)
         self._simple_rules: dict[int, Rule] = {}
         self._simple_ways: dict[int, Term] = {}
-        self._others: list[Term] | None = None
+        self._others: Term | None = None
         self._rules: dict[MemberState, Rule] = {}
         self._recent: dict[MemberState, Rule] = {}
         self._recent_bodies: dict[MemberState, Term] = {}
@@ -110,12 +112,17 @@ class ObjectLowering:
             )
         return found
 
-    def _body_after(self, state: MemberState) -> Term:
-        """What follows in a state that a text got to just now: no rule is needed for that."""
+    def _made_after(self, state: MemberState, make: Callable[[MemberState], Term]) -> Term:
+        """What follows in a state that a text got to just now: no rule is needed for that.
+
+        Args:
+            state: Where a key was taken.
+            make: `_body`, or `_keys_of_others`; always the same one for a state.
+        """
         found = self._recent_bodies.get(state)
         if found is None:
             self._forget_old()
-            found = self._recent_bodies[state] = self._body(state)
+            found = self._recent_bodies[state] = make(state)
         return found
 
     def _forget_old(self) -> None:
@@ -201,7 +208,7 @@ class ObjectLowering:
             if self._others is None:
                 state = MemberState(stop, frozenset(), 0, False)
                 self._others = self._any_other(state)
-            parts += self._others
+            parts.append(self._others)
         return parts
 
     # The next member
@@ -214,7 +221,7 @@ class ObjectLowering:
         for i in range(len(self._keys)):
             if not state.left >> i & 1:
                 parts += self._named(state, i, state.left | 1 << i)
-        return alt(parts + self._any_other(state))
+        return alt([*parts, self._any_other(state)])
 
     def _named_in_order(self, state: MemberState, stop: int) -> list[Term]:
         parts: list[Term] = []
@@ -224,7 +231,9 @@ class ObjectLowering:
             if self._required[i] or i == last:
                 return parts
         if stop == len(self._keys):
-            parts += self._any_other(state if state.left == stop else state._replace(left=stop))
+            parts.append(
+                self._any_other(state if state.left == stop else state._replace(left=stop))
+            )
         return parts
 
     def _named(self, state: MemberState, index: int, left: int) -> list[Term]:
@@ -234,12 +243,17 @@ class ObjectLowering:
             after = after._replace(used=state.used | {key})
         return self._ways(after, key, self._members.named[key], self._members.meets(key))
 
-    def _any_other(self, state: MemberState) -> list[Term]:
+    def _any_other(self, state: MemberState) -> Term:
+        """Members with other keys, and what follows them."""
+        return cat(self._before_key, self._keys_of_others(state))
+
+    def _keys_of_others(self, state: MemberState) -> Term:
+        """As `_any_other`, from the key on."""
         parts: list[Term] = []
         after = state._replace(first=False) if state.first else state
         for i, (index, region, _) in enumerate(self._regions):
             parts += self._ways(after, i, region.value, region.meets, (index,))
-        return parts
+        return alt(parts)
 
     def _ways(
         self,
@@ -286,7 +300,7 @@ class ObjectLowering:
         return ways
 
     def _way(self, key: str | int, value: Expr, after: MemberState) -> Term:
-        """A member, and what follows it."""
+        """A member, and what follows it; from the key on, where the schema does not name it."""
         if isinstance(key, str):
             return cat(self._member(key, value), self._after(after))
         index, _, keys = self._regions[key]
@@ -295,13 +309,38 @@ class ObjectLowering:
             alphabet = self._lowering.alphabet
             again = shape_term(StringShape(only=frozenset(taken)), alphabet)
             keys = intersect((keys, complement(again)))
+        make = self._body
+        before = cat(self._layout.colon, self._lowering.value(value))
+        instead: Term = EMPTY
+        if self._only_others_follow(after, index):
+            make = self._keys_of_others
+            if self._complete(after):
+                instead = cat(before, self._ending(first=False))
+            before = cat(before, self._layout.separator, QUOTE)
 
         def follow(text: bytes) -> Term:
             name: str = json.loads(b'"' + text)
-            return self._body_after(after._replace(taken=after.taken | {(index, name)}))
+            return self._made_after(after._replace(taken=after.taken | {(index, name)}), make)
 
-        before = cat(self._layout.colon, self._lowering.value(value))
-        return cat(QUOTE, self._lowering.capture(cat(keys, QUOTE), follow, before=before))
+        return self._lowering.capture(cat(keys, QUOTE), follow, before=before, instead=instead)
+
+    def _only_others_follow(self, state: MemberState, index: int) -> bool:
+        """Whether another member may follow, whatever key of a region is taken, and none is named.
+
+        What stands between them then does not depend on the key, and no token that ends there need
+        be looked at with the key in hand.
+        """
+        if state.pending or self._left(state) or self._counted(state.members) is None:
+            return False
+        taken = [index, *[region for region, _ in state.taken]]
+        for other, region, _ in self._regions:
+            # A bit more than is needed, so that it is seldom counted again.
+            wanted = 1 << taken.count(other).bit_length()
+            if self._members.region_room(region, wanted) >= wanted:
+                counted = state._replace(members=self._counted(state.members) or 0)
+                if self._can_finish(counted, (index, other)):
+                    return True
+        return False
 
     def _counted(self, count: int) -> int | None:
         """The count after one more member, saturated; None if there may be no more."""

@@ -64,6 +64,7 @@ class Arguments(ObjectLowering):
         self._layout = Layout(EPS, gap, gap, gap, comma, EPS)
         self._prefix, _, rest = self._how.member.partition("$KEY")
         self._middle, _, self._suffix = rest.partition("$VALUE")
+        self._before_key = marker(self._prefix)
         # A rule may not begin with a key that is captured.
         self._is_simple = self._is_simple and bool(self._prefix)
 
@@ -124,8 +125,7 @@ class Arguments(ObjectLowering):
             state = after._replace(taken=after.taken | {(index, name)})
             return cat(self._closing(name), self._after(state))
 
-        captured = self._values.capture(keys, follow, before=self._typed(self._middle, value))
-        return cat(marker(self._prefix), captured)
+        return self._values.capture(keys, follow, before=self._typed(self._middle, value))
 
     def _region_keys(self, region: Region) -> Term:
         strings, names = self._lowering.meaning.strings, self._members.names

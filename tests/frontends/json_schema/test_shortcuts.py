@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from constrain.algebra.store import TermStore
 from constrain.errors import ConstrainError
 from constrain.frontends.json_schema import audit, compile, emptiness, from_json_schema, same
+from constrain.frontends.json_schema.lower_object import ObjectLowering
 from tests.conftest import requires_shared
 from tests.frontends.json_schema.generators import DRAFTS, Maker
 from tests.frontends.json_schema.test_real_schemas import sample
@@ -56,3 +58,48 @@ def test_real_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             plainly(patch)
             assert outcome(schema) == found
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"additionalProperties": {"type": "boolean"}},
+        {"additionalProperties": {"type": "boolean"}, "minProperties": 2},
+        {"additionalProperties": {"type": "boolean"}, "maxProperties": 2},
+        {"properties": {"a": {"const": 1}, "b": {}}, "required": ["b"]},
+        {"propertyNames": {"maxLength": 0}},
+        {"propertyNames": {"pattern": "^(a|b)$"}, "minProperties": 2},
+        {"propertyNames": {"pattern": "^[ab]{1,2}$"}},
+        {"patternProperties": {"^a$": {"const": 1}}, "additionalProperties": {"const": 2}},
+        {"patternProperties": {"^a": {"const": 1}, "b$": {"type": "null"}}, "minProperties": 3},
+        {"patternProperties": {"^(a|b)$": {}}, "additionalProperties": False, "maxProperties": 3},
+        {"patternProperties": {"^x?$": {"const": 3}}, "required": ["x", "y"]},
+        {"not": {"additionalProperties": {"const": 1}}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("style", ["canonical", "any"])
+def test_what_follows_a_key_that_the_schema_does_not_name(
+    schema: dict[str, Any], style: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grammar = from_json_schema({"type": "object", **schema}, style=style)
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectLowering, "_only_others_follow", lambda *_: False)
+        plain = from_json_schema({"type": "object", **schema}, style=style)
+    for seed in range(30):
+        rng = random.Random(seed)
+        ours, theirs = TermStore(), TermStore()
+        state, other = ours.intern(grammar.term), theirs.intern(plain.term)
+        for _ in range(60):
+            # Each text is made as it is met, so that one patch decides for all of the plain one.
+            choices = ours.next_bytes(state)
+            with monkeypatch.context() as patch:
+                patch.setattr(ObjectLowering, "_only_others_follow", lambda *_: False)
+                assert theirs.next_bytes(other) == choices
+                assert theirs.nullable(other) == ours.nullable(state)
+                if not choices:
+                    break
+                short = bytes(set(choices) & set(b'{},:"abxtrueflsn123')) or choices
+                byte = bytes([rng.choice(short)])
+                other = theirs.advance(other, byte)
+            state = ours.advance(state, byte)
