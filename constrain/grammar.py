@@ -318,13 +318,14 @@ class Grammar(Made):
             LimitExceededError: It is larger than the limits allow.
         """
         from constrain.frontends.lark import from_lark
-        from constrain.frontends.llguidance import from_llguidance, is_dialect
+        from constrain.frontends.llguidance import from_llguidance, is_dialect, prelude_of
 
         _check_limits(limits)
         _check_lark_options(start, parser, lexer, import_paths)
         if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
             term = from_llguidance(text, start=start, limits=limits)
-            return cls(term, f"Grammar.from_lark({_shorten(repr(text))})", limits=limits)
+            shown = f"Grammar.from_lark({_shorten(repr(text))})"
+            return cls(term, shown, prelude=prelude_of(text), limits=limits)
         term = from_lark(
             text,
             start=start,
@@ -482,7 +483,12 @@ class Grammar(Made):
         _check_limits(limits)
         term = from_structural_tag(tag, style=style, limits=limits)
         shown = tag if isinstance(tag, str) else reprlib.repr(tag)
-        return cls(term, f"Grammar.from_structural_tag({_shorten(shown)})", limits=limits)
+        return cls(
+            term,
+            f"Grammar.from_structural_tag({_shorten(shown)})",
+            prelude=_prelude(style),
+            limits=limits,
+        )
 
     @classmethod
     @remembered
@@ -534,7 +540,8 @@ class Grammar(Made):
         )
         names = [(tool.get("function") or tool)["name"] for tool in tools]
         shown = f"{_shorten(repr(names))}, {tool_choice!r}, format={format!r}"
-        return cls(term, f"Grammar.from_tools({shown})", limits=limits)
+        described = f"Grammar.from_tools({shown})"
+        return cls(term, described, prelude=_prelude(style), limits=limits)
 
     @classmethod
     @remembered
@@ -651,7 +658,7 @@ class Grammar(Made):
     @remembered
     def optional(self) -> Grammar:
         """This or nothing."""
-        return Grammar(optional(self.term), f"{self.description}.optional()", limits=self._limits)
+        return _around(self, optional(self.term), f"{self.description}.optional()")
 
     @remembered
     def repeat(
@@ -682,16 +689,13 @@ class Grammar(Made):
         bounds = f"{lo}" if hi is None else f"{lo}, {hi}"
         if between is None:
             times = f"{self.description}.repeat({bounds})"
-            return Grammar(repeat(self.term, lo, hi), times, limits=self._limits)
+            return _around(self, repeat(self.term, lo, hi), times)
         most = None if hi is None else max(hi - 1, 0)
         more = repeat(cat(between.term, self.term), max(lo - 1, 0), most)
         some = EPS if hi == 0 else cat(self.term, more)
         shown = separator if isinstance(separator, str) else between.description
-        return Grammar(
-            some if lo else optional(some),
-            f"{self.description}.repeat({bounds}, separator={shown!r})",
-            limits=self._limits,
-        )
+        times = f"{self.description}.repeat({bounds}, separator={shown!r})"
+        return _around(self, some if lo else optional(some), times)
 
     @remembered
     def within_tokens(self, most: int) -> Grammar:
@@ -713,7 +717,7 @@ class Grammar(Made):
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
             raise GrammarError(f"within_tokens wants a number of tokens >= 0, not {most!r}")
         bounded = within_tokens(self.term, most)
-        return Grammar(bounded, f"{self.description}.within_tokens({most})", limits=self._limits)
+        return _around(self, bounded, f"{self.description}.within_tokens({most})")
 
     @remembered
     def with_reasoning(
@@ -738,7 +742,7 @@ class Grammar(Made):
         )
         shown = repr(end) if begin is None else f"{end!r}, begin={begin!r}"
         shown += ", optional=True" if optional else ""
-        return Grammar(term, f"{self.description}.with_reasoning({shown})", limits=self._limits)
+        return _around(self, term, f"{self.description}.with_reasoning({shown})")
 
     def _require_regular(self, operator: str) -> None:
         rule = find_recursion(self.term, self._limits)
@@ -855,6 +859,19 @@ def _as_bytes(text: bytes) -> bytes:
     if not isinstance(text, (bytes, bytearray, memoryview)):
         raise TypeError(f"a grammar reads bytes, not {type(text).__name__}")
     return bytes(text)
+
+
+def _around(inner: Grammar, term: Term, description: str) -> Grammar:
+    """A grammar of a term that has another grammar in it."""
+    return Grammar(term, description, prelude=inner.prelude, limits=inner._limits)
+
+
+def _prelude(style: str | JSONStyle) -> Prelude:
+    """What all grammars have in which JSON is written in a style."""
+    from constrain.frontends.json_schema.staples import staples
+    from constrain.frontends.json_schema.style import resolve_style
+
+    return staples(resolve_style(style)).prelude
 
 
 def _check_limits(limits: Limits) -> None:

@@ -24,11 +24,12 @@ from constrain.algebra.terms import Term, alt, within_tokens
 from constrain.errors import GrammarError
 from constrain.frontends.llguidance.detection import is_dialect
 from constrain.frontends.llguidance.grammar_list import read_grammars
+from constrain.frontends.llguidance.inline_json import prelude_of
 from constrain.frontends.llguidance.lower import lower
 from constrain.frontends.llguidance.productions import make_productions
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["from_llguidance", "is_dialect"]
+__all__ = ["from_llguidance", "is_dialect", "prelude_of"]
 
 
 def from_llguidance(

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.json_schema import JSONStyle, from_json_schema
+from constrain.frontends.json_schema.staples import staples
 from constrain.frontends.llguidance.syntax import Schema
 from constrain.limits import Limits
 
-__all__ = ["lower_schema"]
+__all__ = ["lower_schema", "prelude_of"]
 
 _ANY_WHITESPACE: Final = r"[ \t\n\r]*"
 _OPTIONS: Final = (
@@ -78,6 +80,11 @@ def lower_schema(schema: Schema, source: str, limits: Limits) -> Term:
         error.source, error.span = source, schema.span
         raise
     return made.term
+
+
+def prelude_of(text: str) -> Prelude | None:
+    """What a grammar's schemas have in common with those of other grammars; None without any."""
+    return staples(_style({})[0]).prelude if "%json" in text else None
 
 
 def _options(value: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

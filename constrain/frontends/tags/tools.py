@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from constrain.algebra.terms import EPS, Term, alt, cat, literal, optional, star
@@ -76,7 +76,13 @@ def from_tools(
     mode, offered = _choose(request["tool_choice"], known)
     if not offered:
         return _text_alone(how, limits)
-    names = trie([(_spell(tool, how), _after_name(tool, how, written, limits)) for tool in offered])
+    after_name = _after_name(how, limits)
+    names = trie(
+        [
+            (_spell(tool, how), after_name(_arguments(tool, how, written, limits)))
+            for tool in offered
+        ]
+    )
     calls = _after_opening(cat(_before_name(how, limits), names), how, parallel=parallel_tool_calls)
     if mode == "required" and not how.always_text:
         leads = [literal(how.lead[:n].encode()) for n in range(len(how.lead) + 1)]
@@ -108,18 +114,20 @@ def _before_name(how: ToolFormat, limits: Limits) -> Term:
     """What stands between the opening of a call and the name of the tool."""
     pieces = how.pieces[: how.pieces.index("$NAME")]
     rest = pieces if pieces and pieces[0].startswith("$") else pieces[1:]
-    return cat(*[_piece(piece, EPS, how, limits) for piece in rest])
+    return cat(*[_piece(piece, how, limits) for piece in rest])
 
 
-def _after_name(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
-    pieces = how.pieces
-    given = _arguments(tool, how, style, limits)
-    return cat(*[_piece(p, given, how, limits) for p in pieces[pieces.index("$NAME") + 1 :]])
+def _after_name(how: ToolFormat, limits: Limits) -> Callable[[Term], Term]:
+    """What stands after the name of a tool, given its arguments; all tools share the rest."""
+    pieces = how.pieces[how.pieces.index("$NAME") + 1 :]
+    at = pieces.index("$ARGS")
+    before, after = [
+        cat(*[_piece(p, how, limits) for p in some]) for some in (pieces[:at], pieces[at + 1 :])
+    ]
+    return lambda given: cat(before, given, after)
 
 
-def _piece(piece: str, given: Term, how: ToolFormat, limits: Limits) -> Term:
-    if piece == "$ARGS":
-        return given
+def _piece(piece: str, how: ToolFormat, limits: Limits) -> Term:
     return from_regex(how.id, "ecma", limits=limits) if piece == "$ID" else marker(piece)
 
 
