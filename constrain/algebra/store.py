@@ -44,6 +44,9 @@ _OTHERS: Final = [OTHER_TOKEN, OTHER_SPECIAL]
 
 MAX_COUNT: Final = lay.INFINITE - (1 << 20)
 """A repeat bounded by more is not bounded: no text of 2 GiB is ever matched."""
+PATIENCE: Final = 8
+"""How often a term is stepped through by one byte before the derivatives by all bytes are made,
+which cost about as much as so many steps. 0 makes them at once."""
 Int32Array = npt.NDArray[np.int32]
 
 _FIRST_CAPACITY: Final = {
@@ -166,6 +169,7 @@ class TermStore:
             self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
         else:
             self._capacity, self._interned, self.arena = prelude.copies()
+        self.arena[lay.PATIENCE] = PATIENCE
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
 
     # Terms
@@ -427,7 +431,7 @@ class TermStore:
     def make_first(self, state: StateId) -> None:
         """Make rules, and what follows captured texts, as far as they come first in a state.
 
-        A step by bytes does that, too. Only then are all tokens known that may be a step.
+        A step by a byte does that, too. Only then are all tokens known that may be a step.
         """
         self.advance(state, b"")
         if self.is_bytewise(state):

@@ -143,10 +143,9 @@ class Automaton:
 
     def takes_tokens(self, state: StateId) -> bool:
         """Whether a token may come next as a whole, and not by its bytes."""
-        if not self._store.names_tokens:
-            return False
         with self._lock:
-            return self._rows.named.may_step(state)
+            self._store.make_first(state)
+            return self._store.names_tokens and self._rows.named.may_step(state)
 
     # Masks
 

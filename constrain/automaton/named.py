@@ -43,7 +43,7 @@ class NamedTokens:
         return self._store.after_token(state, code)
 
     def may_step(self, state: StateId) -> bool:
-        """Whether the grammar takes some token as a whole here."""
+        """Whether the grammar takes some token as a whole here, in a state as `step` wants it."""
         return any(self._store.after_token(state, code) for code in self._store.tokens_named)
 
     def add(self, state: StateId, words: Int32Array) -> None:

@@ -55,9 +55,11 @@ def test_interned_terms_have_the_reference_normal_form(term):
     assert as_reference(store, store.intern(term)) == ref.Reference().intern(term)
 
 
+@pytest.mark.parametrize("patience", [0, 1, lay.MAX_PATIENCE])
 @given(plain_terms, texts)
-def test_derivatives_have_the_reference_normal_form(term, text):
+def test_derivatives_have_the_reference_normal_form(patience, term, text):
     store, slow = TermStore(), ref.Reference()
+    store.arena[lay.PATIENCE] = patience
     state, node = store.intern(term), slow.intern(term)
     for b in text:
         state, node = store.advance(state, bytes([b])), slow.derive(node, b)

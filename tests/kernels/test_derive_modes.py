@@ -15,6 +15,7 @@ import pytest
 TESTS = (
     "tests/algebra/test_store.py",
     "tests/kernels/test_walk.py::test_terms_that_capture",
+    "tests/kernels/test_step.py",
     "tests/matcher/test_law.py::test_masks_of_regexes",
     "tests/automaton/test_masks.py::test_bounds_near_and_far",
     "tests/automaton/test_masks.py::test_states_that_let_all_plain_text_through",

@@ -17,6 +17,7 @@ import constrain
 from constrain import CompiledGrammar, Grammar, Limits
 from constrain.algebra import reference as ref
 from constrain.algebra import terms as t
+from constrain.kernels.derive import layout as lay
 from tests.algebra.strategies import ALPHABET, boolean_terms
 from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
 from tests.reference.recogniser import accepts
@@ -30,9 +31,15 @@ def check_law(term, vocab, begins_a_sentence, is_sentence, depth, width=3):
     if compiled.automaton.is_empty(compiled.automaton.start):
         return
     bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)
-    todo = [(compiled.matcher(), b"", 0)]
+    # Without masks states have no rows: texts are stepped through, for ever, or each makes a row.
+    unmasked = []
+    for patience in (0, lay.MAX_PATIENCE):
+        without = CompiledGrammar(Grammar(term, "test"), vocab, Limits())
+        without.automaton._store.arena[lay.PATIENCE] = patience
+        unmasked.append(without.matcher())
+    todo = [(compiled.matcher(), unmasked, b"", 0)]
     while todo:
-        matcher, prefix, length = todo.pop()
+        matcher, unmasked, prefix, length = todo.pop()
         expected = {
             i
             for i, text in enumerate(vocab.token_bytes)
@@ -49,13 +56,14 @@ def check_law(term, vocab, begins_a_sentence, is_sentence, depth, width=3):
         assert allowed_ids(bitmask, 0, vocab.vocab_size) == expected, (prefix, expected)
         assert restricts == (len(expected) < vocab.vocab_size)
         for i in range(vocab.vocab_size):
-            assert (matcher.validate_tokens([i]) == 1) == (i in expected), (prefix, i)
+            for one in (*unmasked, matcher):
+                assert (one.validate_tokens([i]) == 1) == (i in expected), (prefix, i)
         text_ids = sorted(i for i in expected if i not in vocab.eos_token_ids)
         for i in text_ids[:: max(1, len(text_ids) // width)]:
             if length < depth:
-                after = matcher.fork()
-                assert after.accept_token(i)
-                todo.append((after, prefix + vocab.token_bytes[i], length + 1))
+                after, *others = forks = [one.fork() for one in (matcher, *unmasked)]
+                assert all(one.accept_token(i) for one in forks)
+                todo.append((after, others, prefix + vocab.token_bytes[i], length + 1))
 
 
 def by_reference(term):

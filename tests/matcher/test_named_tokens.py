@@ -123,3 +123,11 @@ def test_any_special_token_but_some():
 def test_a_special_token_that_need_not_be_there_is_no_other_token():
     with pytest.raises(constrain.UnsatisfiableError):
         compiled(t.cat(t.special_token("ab"), t.literal(b"a")))
+
+
+def test_no_text_is_forced_where_a_rule_that_nobody_has_made_names_a_token():
+    calls = t.Rule("calls", lambda: t.alt((t.token("<tool>"), t.literal(b"ba"))))
+    grammar = Grammar(t.cat(t.literal(b"a"), calls), "test")
+    matcher = constrain.CompiledGrammar(grammar, VOCAB, constrain.Limits()).matcher()
+    assert matcher.accept_bytes(b"a")
+    assert matcher.find_jump_forward_bytes() == b""

@@ -31,6 +31,8 @@ from constrain.kernels.derive.layout import (
     REACHED,
     ROW_OFFSET,
     ROW_PARTITION,
+    ROW_RESOLVED,
+    ROW_STATE,
     RULEFUL,
     STATUS,
     TARGETS,
@@ -203,20 +205,20 @@ def advance(arena, state, data, start, stop):
         A[REACHED] = at
         return state
     if A[NODE * state + FLAGS] & HOLLOW:
-        A[REACHED] = at
-        return np.int64(EMPTY_ID)
-    while state != EMPTY_ID:
-        if at < stop and A[NODE * state + FLAGS] & BYTEWISE:
+        state = np.int64(EMPTY_ID)
+    elif start == stop:
+        resolve(A, state, 0)
+    while at < stop and state != EMPTY_ID:
+        resolved = A[NODE * state + ROW_STATE] == ROW_RESOLVED
+        if resolved and not A[NODE * state + FLAGS] & BYTEWISE:
+            c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
+            target = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
+        else:
             target = step(A, state, np.int64(data[at]), 0)
             if A[STATUS] != OK or not decide(A, target, 0):
                 break
             if A[NODE * target + FLAGS] & HOLLOW:
                 target = np.int64(EMPTY_ID)
-        else:
-            if not resolve(A, state, 0) or at == stop:
-                break
-            c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
-            target = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
         state = target
         at += 1
     A[REACHED] = at

@@ -44,6 +44,8 @@ RUNNING = 53
 """Whether the last walk has gone through a run (`kernels/walk/runs.py`)."""
 BOUND = 52
 """How many repeats the state of the last walk may begin with."""
+PATIENCE = 54
+"""How often a term is looked at for one byte before it gets a row (`step.py`)."""
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 SUMMARY = 48
@@ -194,6 +196,10 @@ UNSURE = 512
 LOOPS = 1024
 """COVERS, and every text of the slice leads back to it."""
 LOOPS_NOT = 2048
+LOOKED_AT = 1 << 16
+"""From this bit on: how often the term was looked at for one byte, without a row."""
+MAX_PATIENCE = (1 << 15) - 1
+"""What fits there."""
 ANYWHERE = RULEFUL | BLURRED
 """Flags that a term has if some part has them."""
 FIRST = BYTEWISE | OPEN | UNSURE

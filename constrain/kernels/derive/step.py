@@ -1,14 +1,23 @@
-"""The derivative by one byte, where the text captured matters, or by a token as a whole.
+"""The derivative by one byte, or by a token as a whole, Brzozowski's rules one node at a time.
+
+A row (`rows.py`) has the derivatives by all bytes, and is what a walk of the vocabulary wants. A
+text that is accepted passes through most states once, by one byte: far from the bound of `x{0,n}`
+it never comes to the same state again. So a term that has no row is looked at here, and gets one
+when it has been looked at PATIENCE times: what comes again is looked up. That also bounds what a
+step costs by a few rows of all parts, where parts share parts, and finds left recursion.
 
 Where a CAPTURE is first, every byte gives another term: the one that remembers this byte too. Rows
 would be 256 terms wide, and a walk of the vocabulary would make terms for every text in it. So rows
-are made of the blurred term (`rows.alias_of`), and the bytes of a real text are stepped through
-here, Brzozowski's rules one node at a time.
+are made of the blurred term (`rows.alias_of`), and the bytes of a real text are always stepped
+through here.
 
     derive(CAPTURE(w, t), b) = CAPTURE(w b, derive(t, b))  |  derive(what follows w, b) if t may end
 
 `blur` maps a term to the one whose row it has, so that states that differ only in what they have
 captured share a mask.
+
+All parts that come first are looked at, also where an intersection is dead already: then all rules
+that come first are made, as a row would make them, and all tokens are known that may come next.
 
 A token that the grammar names is a step of its own, as if it were a byte past the last. Bytes and
 classes of bytes do not match it; what is outside of a complement is outside for tokens too.
@@ -29,6 +38,9 @@ from constrain.kernels.derive.layout import (
     BYTEWISE,
     CAPTURE,
     CAT,
+    CLASS,
+    CLASS_WORDS,
+    CLASSES,
     EMPTY_ID,
     EPS_ID,
     FLAGS,
@@ -36,16 +48,20 @@ from constrain.kernels.derive.layout import (
     INFINITE,
     KIND,
     LISTED,
+    LOOKED_AT,
     NODE,
     NOT,
     NULLABLE,
     OK,
     OTHER_SPECIALS,
     PARTITIONS,
+    PATIENCE,
     POOL,
     REPEAT,
+    ROW_MISSING,
     ROW_OFFSET,
     ROW_PARTITION,
+    ROW_STATE,
     SPECIAL,
     STATUS,
     TARGETS,
@@ -77,14 +93,19 @@ FIRST_TOKEN = 256
 
 
 @inner
-def _simple(A, t, byte, sp):
+def _simple(A, t, byte):
     """Whether a term needs no look at its parts."""
     kind = A[NODE * t + KIND]
-    if byte >= FIRST_TOKEN:
-        return kind < CAT or kind > FOLLOW
-    if not A[NODE * t + FLAGS] & BYTEWISE:
+    if kind < CAT or kind > FOLLOW:
         return True
-    return byte == BLUR and kind != CAT and kind != ALT and kind != CAPTURE
+    if byte >= FIRST_TOKEN:
+        return False
+    flags = A[NODE * t + FLAGS]
+    if byte == BLUR:
+        return not flags & BYTEWISE or (kind != CAT and kind != ALT and kind != CAPTURE)
+    if flags & BYTEWISE:
+        return False
+    return A[NODE * t + ROW_STATE] != ROW_MISSING or flags // LOOKED_AT >= A[PATIENCE]
 
 
 @inner
@@ -98,6 +119,20 @@ def _first_part(A, t, sp):
     if kind == CAT or kind == REPEAT or kind == NOT:
         return np.int64(A[NODE * t + ARG_A])
     return alias_of(A, t, sp)
+
+
+@inner
+def _after_byte(A, t, byte, sp):
+    """The term after a byte, of a term that needs no look at its parts. See STATUS."""
+    kind = A[NODE * t + KIND]
+    if kind == CLASS:
+        at = A[CLASSES] + np.int64(A[NODE * t + ARG_A]) * CLASS_WORDS
+        inside = (A[at + (byte >> 5)] >> (byte & 31)) & 1 != 0
+        return np.int64(EPS_ID) if inside else np.int64(EMPTY_ID)
+    if kind < CAT or kind > FOLLOW or not ensure_row(A, t, sp):
+        return np.int64(EMPTY_ID)
+    c = A[A[PARTITIONS] + np.int64(A[NODE * t + ROW_PARTITION]) * 256 + byte]
+    return np.int64(A[A[TARGETS] + A[NODE * t + ROW_OFFSET] + c])
 
 
 @inner
@@ -122,8 +157,10 @@ def step(A, root, byte, sp):
     value = np.int64(EMPTY_ID)
     while True:
         # Down: to a part that is told at once.
-        while not _simple(A, t, byte, top):
+        while not _simple(A, t, byte):
             kind = A[NODE * t + KIND]
+            if byte >= 0 and byte < FIRST_TOKEN and not A[NODE * t + FLAGS] & BYTEWISE:
+                A[NODE * t + FLAGS] += LOOKED_AT
             members = np.int64(A[NODE * t + ARG_B]) if kind == ALT or kind == AND else np.int64(0)
             if lacks_work(A, top + FRAME + members):
                 return np.int64(EMPTY_ID)
@@ -141,10 +178,7 @@ def step(A, root, byte, sp):
         elif byte >= FIRST_TOKEN:
             value = np.int64(EPS_ID) if _has_token(A, t, byte - FIRST_TOKEN) else np.int64(EMPTY_ID)
         else:
-            if not ensure_row(A, t, top):
-                return np.int64(EMPTY_ID)
-            c = A[A[PARTITIONS] + np.int64(A[NODE * t + ROW_PARTITION]) * 256 + byte]
-            value = np.int64(A[A[TARGETS] + A[NODE * t + ROW_OFFSET] + c])
+            value = _after_byte(A, t, byte, top)
         # Up: until a node wants to see another part.
         more = False
         while not more:
@@ -157,14 +191,14 @@ def step(A, root, byte, sp):
             if kind == ALT or kind == AND:
                 A[A[WORK] + frame + FRAME + stage] = value
                 count = np.int64(A[NODE * t + ARG_B])
-                if stage + 1 < count and not (kind == AND and value == EMPTY_ID):
+                if stage + 1 < count:
                     t = np.int64(A[A[POOL] + A[NODE * t + ARG_A] + stage + 1])
                     more = True
                     continue
                 first = frame + FRAME
                 if kind == ALT:
                     value = make_alt(A, first, first + count, top)
-                elif value != EMPTY_ID:
+                else:
                     value = make_and(A, first, first + count, top)
             elif stage == 1 and kind == CAT and byte == BLUR:
                 value = make_cat(A, np.int64(A[A[WORK] + frame + 2]), value, top)
