@@ -156,6 +156,7 @@ class TermStore:
         self._limits = limits
         self._rules: list[t.Rule] = []
         self._counts_tokens = False
+        self._counts_matter = False
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
         self._tokens = tokens
@@ -418,6 +419,11 @@ class TermStore:
         """Whether some term made so far is another one once a token has ended (`Timed`)."""
         return self._counts_tokens
 
+    @property
+    def counts_matter(self) -> bool:
+        """Whether masks depend on what is left of a count, as far as bodies were made."""
+        return self._counts_matter
+
     def rule_of(self, state: StateId) -> t.Rule | None:
         """The rule that a state is; None if it is none."""
         kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
@@ -597,6 +603,7 @@ class TermStore:
         if kind == lay.RULE:
             rule = self._rules[a]
             term, keep = rule.body, rule.keep
+            self._counts_matter |= isinstance(rule, t.Timed) and rule.counts_matter
         else:
             term = self._captures[a].follow(self._text(b))
             if term.nullable or term is t.EMPTY:

@@ -250,9 +250,13 @@ class Timed(Rule):
         uncounted: Makes a term of the same texts, the same for all rules that only differ in what
             is left of a count: they share a mask. It may be such a rule itself.
         nullable: Whether the body is nullable.
+
+    Attributes:
+        counts_matter: What is left of a count decides about texts of the body, so that `uncounted`
+            is of no use to a mask. `thunk` sets it.
     """
 
-    __slots__ = ("at_token_end", "uncounted")
+    __slots__ = ("at_token_end", "counts_matter", "uncounted")
 
     def __init__(
         self,
@@ -266,6 +270,7 @@ class Timed(Rule):
         super().__init__(name, thunk, nullable=nullable)
         self.at_token_end = at_token_end
         self.uncounted = uncounted
+        self.counts_matter = False
 
 
 class Capture(Term):

@@ -168,12 +168,14 @@ class MaskRows:
             LimitExceededError: The grammar grew past its limits.
         """
         row = self._by_state.get(state)
-        if row is None and self._store.counts_tokens:
-            uncounted = self.ticks.uncounted(state)
-            if uncounted != state:
-                return self._share(state, self.make(uncounted))
         if row is not None:
             return row
+        if self._store.counts_tokens and not self._store.counts_matter:
+            uncounted = self.ticks.uncounted(state)
+            if uncounted != state:
+                row = self.make(uncounted)
+                if not self._store.counts_matter:  # bodies that the walk has made tell
+                    return self._share(state, row)
         self._making.add(state)
         try:
             if not (self._store.names_tokens or self._store.is_bytewise(state)):

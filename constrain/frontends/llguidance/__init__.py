@@ -12,8 +12,9 @@ parser (`lark`).
 Read in this order: `lexer`, `syntax` with `parameters`, `reader` with `options`, `imports` and
 `substrings`, `grammar_list` (text to syntax trees), `terminals` and `inline_json` (parts of them to
 terms), `productions` with `calls` (the rest to rules without operators), `contest` (lexemes that
-compete), `stacks` and `follow` (the parser), `boundaries` with `runs` and `spacious` (both
-together), `lower` (all of it), `detection` (which dialect a text is).
+compete), `stacks` and `follow` (the parser), `boundary` and `ways` (both together), `dead_ends`
+with `spacious`, `boundaries` with `runs` (the rules), `lower` (all of it), `detection` (which
+dialect a text is).
 """
 
 from __future__ import annotations

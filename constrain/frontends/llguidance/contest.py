@@ -18,7 +18,7 @@ themselves wherever each ends nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,7 @@ from constrain.algebra.terms import (
     ALL,
     ANY_BYTE,
     EMPTY,
+    EPS,
     ByteClass,
     Not,
     Rule,
@@ -271,13 +272,17 @@ class Contest:
 
     # Words
 
-    def words(self, ends: frozenset[End], blocked: int) -> Term:
+    def words(self, ends: frozenset[End], blocked: int, start: State | None = None) -> Term:
         """The texts that end in one of some ends; `EMPTY` if there is none.
 
         Args:
             ends: Some of `ends()`.
             blocked: Bytes that they may not begin with.
+            start: What of them is left from a state on; None: from the beginning.
         """
+        if start is not None:
+            rest = self._solve(start, set(ends), blocked)
+            return alt((rest, EPS)) if self.nodes[start].end in ends else rest
         key = (ends, blocked & self.first)
         known = self._words.get(key)
         if known is None:
@@ -312,33 +317,23 @@ class Contest:
             return term
         return intersect((term, complement(cat(term, ANY_BYTE, ALL))))
 
-    def unending(self, ends: frozenset[End], blocked: int, start: State | None = None) -> Term:
-        """Beginnings of texts that end in some ends, as long as these may go on without bound.
+    def leads_to(self, ends: frozenset[End], blocked: int, start: State | None = None) -> bool:
+        """Whether some text ends in one of some ends: see `words`."""
+        first = self.root if start is None else start
+        here = start is not None and self.nodes[start].end in ends
+        return here or self._goes_to(self._leading_to(ends, first), first, blocked)
 
-        `EMPTY` if none may. The empty text is one of them only after `start`, inside a text.
-        """
-        nodes = self.nodes
+    def is_endless(self, ends: frozenset[End], blocked: int, start: State | None = None) -> bool:
+        """Whether beginnings of texts that end in some ends may go on without bound."""
         first = self.root if start is None else start
         kept = self._leading_to(ends, first)
-        while over := {s for s in kept if kept.isdisjoint(nodes[s].edges)}:
+        while over := {s for s in kept if kept.isdisjoint(self.nodes[s].edges)}:
             kept -= over
-        equations: dict[State | None, Equation[State | None]] = {}
-        for state in (None, *kept):
-            allowed = ALL_BYTES if state is not None or start is not None else ~blocked & ALL_BYTES
-            edges: list[tuple[Term, State | None]] = [
-                (ByteClass(mask & allowed), target)
-                for target, mask in nodes[first if state is None else state].edges.items()
-                if target in kept and mask & allowed
-            ]
-            ends_here = state is not None or start is not None
-            equations[state] = Equation(ends=ends_here, edges=edges)
-        if not equations[None].edges:
-            return EMPTY
-        return solve(equations, None, {}, self._name())
+        return self._goes_to(kept, first, blocked)
 
-    def words_from(self, start: State, ends: Iterable[End]) -> Term:
-        """What may come after `start` up to some ends; without the empty text."""
-        return self._solve(start, set(ends), 0)
+    def _goes_to(self, states: set[State], first: State, blocked: int) -> bool:
+        edges = self.nodes[first].edges.items()
+        return any([target in states and mask & ~blocked for target, mask in edges])
 
     def _solve(self, start: State, ends: set[End], blocked: int) -> Term:
         nodes = self.nodes
