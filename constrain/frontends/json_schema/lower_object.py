@@ -23,6 +23,7 @@ from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
+from constrain.frontends.json_schema.taken import NOTHING, Taken
 from constrain.frontends.json_schema.text import QUOTE
 
 __all__ = ["MemberState", "ObjectLowering", "object_term"]
@@ -61,7 +62,7 @@ class MemberState(NamedTuple):
     members: int
     first: bool
     used: frozenset[str] = frozenset()
-    taken: frozenset[tuple[int, str]] = frozenset()
+    taken: Taken = NOTHING
 
 
 class ObjectLowering:
@@ -304,11 +305,7 @@ class ObjectLowering:
         if isinstance(key, str):
             return cat(self._member(key, value), self._after(after))
         index, _, keys = self._regions[key]
-        taken = [other for region, other in after.taken if region == index]
-        if taken:
-            alphabet = self._lowering.alphabet
-            again = shape_term(StringShape(only=frozenset(taken)), alphabet)
-            keys = intersect((keys, complement(again)))
+        keys = intersect((keys, complement(after.taken.spellings(index))))
         make = self._body
         before = cat(self._layout.colon, self._lowering.value(value))
         instead: Term = EMPTY
@@ -320,7 +317,8 @@ class ObjectLowering:
 
         def follow(text: bytes) -> Term:
             name: str = json.loads(b'"' + text)
-            return self._made_after(after._replace(taken=after.taken | {(index, name)}), make)
+            taken = after.taken.with_key(index, name, self._lowering.alphabet.spell_text(name))
+            return self._made_after(after._replace(taken=taken), make)
 
         return self._lowering.capture(cat(keys, QUOTE), follow, before=before, instead=instead)
 
@@ -332,10 +330,9 @@ class ObjectLowering:
         """
         if state.pending or self._left(state) or self._counted(state.members) is None:
             return False
-        taken = [index, *[region for region, _ in state.taken]]
         for other, region, _ in self._regions:
             # A bit more than is needed, so that it is seldom counted again.
-            wanted = 1 << taken.count(other).bit_length()
+            wanted = 1 << (state.taken.count(other) + (other == index)).bit_length()
             if self._members.region_room(region, wanted) >= wanted:
                 counted = state._replace(members=self._counted(state.members) or 0)
                 if self._can_finish(counted, (index, other)):
@@ -355,7 +352,7 @@ class ObjectLowering:
         if self._plain:
             return True
         left = [self._keys[i] for i in self._left(state)]
-        taken = [*taking, *[region for region, _ in state.taken]]
+        taken = [*taking, *state.taken.regions()]
         return self._members.can_finish(
             left, state.used, state.pending, state.members, self._has_value, taken
         )

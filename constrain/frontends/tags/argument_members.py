@@ -115,15 +115,12 @@ class Arguments(ObjectLowering):
         if isinstance(key, str):
             return cat(self._member(key, value), self._after(after))
         index, _, keys = self._regions[key]
-        taken = [other for region, other in after.taken if region == index]
-        if taken:
-            again = alt([literal(other.encode()) for other in taken])
-            keys = intersect((keys, complement(again)))
+        keys = intersect((keys, complement(after.taken.spellings(index))))
 
         def follow(text: bytes) -> Term:
             name = text.decode()
-            state = after._replace(taken=after.taken | {(index, name)})
-            return cat(self._closing(name), self._after(state))
+            taken = after.taken.with_key(index, name, literal(text))
+            return cat(self._closing(name), self._after(after._replace(taken=taken)))
 
         return self._values.capture(keys, follow, before=self._typed(self._middle, value))
 

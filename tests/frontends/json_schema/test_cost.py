@@ -433,3 +433,23 @@ def test_2_000_properties_in_declared_order() -> None:
     assert language.accepts(value)
     assert not language.accepts({**value, "p1999": "x"})
     assert language.store.num_terms < 200_000
+
+
+@pytest.mark.parametrize("style", ["canonical", "any"])
+def test_a_key_that_nobody_names_costs_the_same_however_many_came(
+    style: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a store reads of each object of n keys does not grow with n."""
+    language = Language({"type": "object"}, style)
+    read: list[int] = []
+    program = TermStore._program
+
+    def counted(store: TermStore, term: Any) -> Any:
+        made = program(store, term)
+        read.append(len(made[0]))
+        return made
+
+    monkeypatch.setattr(TermStore, "_program", counted)
+    assert language.accepts({f"key {i}": True for i in range(400)})
+    assert len(read) >= 400
+    assert max(read[-100:]) <= max(read[100:200])
