@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
 from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, UnsupportedFeatureError
-from constrain.frontends.json_schema.audit import audit, places
-from constrain.frontends.json_schema.emptiness import Emptiness
-from constrain.frontends.json_schema.explain import unsatisfiable
 from constrain.frontends.json_schema.keywords import DIALECTS
 from constrain.frontends.json_schema.lower import Lowering
-from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.openapi import rewrite_openapi
 from constrain.frontends.json_schema.read import JSON, read_schema
+from constrain.frontends.json_schema.reading import READINGS, Reading, content_of
 from constrain.frontends.json_schema.refs import Source
 from constrain.frontends.json_schema.relax import Relaxation
 from constrain.frontends.json_schema.report import KeywordUse, Report
@@ -23,7 +21,7 @@ from constrain.frontends.json_schema.staples import staples
 from constrain.frontends.json_schema.style import JSONStyle, resolve_style
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["SchemaGrammar", "from_json_schema"]
+__all__ = ["SchemaGrammar", "from_json_schema", "texts_of"]
 
 
 class SchemaGrammar:
@@ -92,19 +90,58 @@ def from_json_schema(
     _check_choice("on_unsupported", on_unsupported, ("refuse", "relax"))
     _check_choice("dialect", dialect, (None, *DIALECTS))
     _check_registry(registry)
-    root = read_schema(schema, limits)
-    asserts_formats = format == "assert"
+    return texts_of(
+        read_schema(schema, limits),
+        how,
+        dialect=dialect,
+        registry=registry,
+        asserts_formats=format == "assert",
+        relaxes=on_unsupported == "relax",
+        limits=limits,
+    )
+
+
+def texts_of(
+    root: JSON,
+    style: JSONStyle,
+    *,
+    dialect: str | None = None,
+    registry: Any = None,  # noqa: ANN401 - as above
+    asserts_formats: bool = True,
+    relaxes: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SchemaGrammar:
+    """As `from_json_schema`, for a schema that `read_schema` returned, perhaps a part of it.
+
+    Args:
+        root: The schema; it is kept, and must not change.
+        style: How to write.
+        dialect: As there.
+        registry: As there.
+        asserts_formats: `format` is enforced.
+        relaxes: What cannot be honoured exactly is dropped.
+        limits: Budgets.
+
+    Raises:
+        As there.
+    """
+    content = None if relaxes or registry is not None else content_of(root)
+    key = (content, dialect, asserts_formats, limits)
+    if content is not None and (known := READINGS.get(key)) is not None:
+        with suppress(UnsupportedFeatureError):  # in this style; it is said below
+            return _written(known, style)
     source = Source(root, dialect, registry, limits)
     report = Report(source, asserts_formats=asserts_formats)
     relaxation = Relaxation(source, report)
-    if on_unsupported == "relax":
+    if relaxes:
         relaxation.drop_patterns(limits)
     while True:
         try:
             rewrite_openapi(source, report, asserts_formats=asserts_formats)
-            term = _term(root, source, how, limits, asserts_formats=asserts_formats)
+            reading = Reading(root, source, report, limits, asserts_formats=asserts_formats)
+            made = _written(reading, style)
         except UnsupportedFeatureError as error:
-            if on_unsupported == "refuse":
+            if not relaxes:
                 if relaxation.can_drop(error):
                     ways = [error.hint] if error.hint else []
                     # Tools, tags and %json have schemas too, and no such option.
@@ -114,28 +151,16 @@ def from_json_schema(
             if not relaxation.drop(error):
                 raise
         else:
-            return SchemaGrammar(term, staples(how).prelude, report)
+            if content is not None:
+                READINGS.put(key, reading, len(content))
+            return made
 
 
-def _term(
-    root: JSON, source: Source, style: JSONStyle, limits: Limits, *, asserts_formats: bool
-) -> Term:
-    """The texts whose value satisfies the schema whose nodes are loaded."""
-    meaning = Meaning(source, limits, asserts_formats=asserts_formats)
-    meaning.check()
-    emptiness = Emptiness(meaning)
-    expr = meaning.expr(root)
-    if not emptiness.has_value(expr):
-
-        def look() -> tuple[bool, int]:
-            other = Meaning(source, limits, asserts_formats=asserts_formats)
-            return not Emptiness(other).has_value(other.expr(root)), other.num_sets
-
-        raise unsatisfiable(source, look)
-    asking = places(source)
-    if asking is not None:
-        audit(expr, meaning, emptiness, asking)
-    return Lowering(meaning, emptiness, style).text(expr)
+def _written(reading: Reading, style: JSONStyle) -> SchemaGrammar:
+    """The texts in a style."""
+    with reading.meaning.lock:
+        term = Lowering(reading.meaning, reading.emptiness, style).text(reading.expr)
+    return SchemaGrammar(term, staples(style).prelude, reading.report)
 
 
 def _check_choice(name: str, given: object, allowed: Collection[str | None]) -> None:

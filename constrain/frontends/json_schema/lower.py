@@ -7,7 +7,6 @@ dropped before: every alternative made here can be completed.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from constrain.algebra.terms import (
@@ -73,7 +72,6 @@ class Lowering:
         self._values: dict[Expr, Term] = {}
         self._later: dict[Expr, Term] = {}
         self._scalars: dict[Expr, Term] = {} if outside is None else outside._scalars
-        self._lock: threading.RLock = threading.RLock() if outside is None else outside._lock
         self._inside: Lowering | None = None if style.whitespace == "pretty" else self
 
     @property
@@ -98,7 +96,7 @@ class Lowering:
             return self
         if self._comparing is None:
             made = Lowering(self.meaning, self.emptiness, self.style, comparable=True)
-            made._depth, made.layout, made._lock = self._depth, self.layout, self._lock
+            made._depth, made.layout = self._depth, self.layout
             self._comparing = made
         return self._comparing
 
@@ -147,7 +145,7 @@ class Lowering:
         """A rule whose body is made by one thread at a time, whatever store needs it."""
 
         def body() -> Term:
-            with self._lock:
+            with self.meaning.lock:
                 return make()
 
         return Rule(name, body)
@@ -163,7 +161,7 @@ class Lowering:
         """`terms.capture`, with what follows made by one thread at a time."""
 
         def locked(text: bytes) -> Term:
-            with self._lock:
+            with self.meaning.lock:
                 return follow(text)
 
         return capture(body, locked, before=before, instead=instead)

@@ -10,6 +10,7 @@ Nothing here recurses: the sets of subschemas in place are made first, with a st
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -63,9 +64,11 @@ class Meaning:
     Attributes:
         table: The expressions.
         strings: The string sets.
+        lock: Held while rules are made from this, whatever store needs them.
     """
 
     def __init__(self, source: Source, limits: Limits, *, asserts_formats: bool) -> None:
+        self.lock = threading.RLock()
         self.table = Exprs()
         self._frozen = Values()
         self.strings = StringSets(limits)

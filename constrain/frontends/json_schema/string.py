@@ -328,6 +328,11 @@ class StringSets:
             self._limits.check("max_emptiness_states", steps, "counting the keys of an object")
         return min(found, limit)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the term store, if one was needed."""
+        return 0 if self._store is None else self._store.nbytes
+
     def _ready(self) -> TermStore:
         if self._store is None:
             self._store = TermStore(self._limits)

@@ -120,7 +120,7 @@ class Values(Lowering):
             return self
         if self._comparing is None:
             made = self._again(outside=None, comparable=True)
-            made._depth, made.layout, made._lock = self._depth, self.layout, self._lock
+            made._depth, made.layout = self._depth, self.layout
             self._comparing = made
         return self._comparing
 

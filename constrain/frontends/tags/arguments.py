@@ -24,18 +24,15 @@ from constrain.algebra.terms import (
     alt,
     cat,
 )
-from constrain.frontends.json_schema.audit import audit, places
-from constrain.frontends.json_schema.emptiness import Emptiness
-from constrain.frontends.json_schema.explain import unsatisfiable
-from constrain.frontends.json_schema.expr import Expr
 from constrain.frontends.json_schema.lower import Lowering
 
 # The states between two members are the same however members are spelled; only the spelling of this
 # class is replaced here.
 from constrain.frontends.json_schema.lower_object import object_term
-from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.read import JSON, read_schema
+from constrain.frontends.json_schema.reading import READINGS, Reading, content_of
 from constrain.frontends.json_schema.refs import Source
+from constrain.frontends.json_schema.report import Report
 from constrain.frontends.json_schema.style import JSONStyle, resolve_style
 from constrain.frontends.tags.argument_members import Arguments
 from constrain.frontends.tags.argument_styles import ArgumentStyle
@@ -77,11 +74,13 @@ def arguments(
         LimitExceededError: It is larger than the limits allow.
     """
     written = resolve_style(style, "any" if how.any_order else property_order)
-    expr, meaning, emptiness = _understand(schema, limits, objects=True)
-    shapes = [s for s in meaning.shapes(expr).objects if emptiness.object_has_value(s)]
-    writer = Values(meaning, emptiness, written, how, (how.mark, *kept_out), loose=loose)
-    look(writer, shapes)
-    return alt([Arguments(shape, writer).whole() for shape in shapes])
+    reading = _understand(schema, limits, objects=True)
+    meaning, emptiness = reading.meaning, reading.emptiness
+    with meaning.lock:
+        shapes = [s for s in meaning.shapes(reading.expr).objects if emptiness.object_has_value(s)]
+        writer = Values(meaning, emptiness, written, how, (how.mark, *kept_out), loose=loose)
+        look(writer, shapes)
+        return alt([Arguments(shape, writer).whole() for shape in shapes])
 
 
 def json_without(
@@ -98,10 +97,11 @@ def json_without(
         As `arguments`.
     """
     written = resolve_style(style, property_order)
-    expr, meaning, emptiness = _understand(schema, limits, objects=False)
-    writer = Values(meaning, emptiness, written, _JSON, kept_out, loose=False)
-    look(writer, [], expr)
-    return writer.text(expr)
+    reading = _understand(schema, limits, objects=False)
+    with reading.meaning.lock:
+        writer = Values(reading.meaning, reading.emptiness, written, _JSON, kept_out, loose=False)
+        look(writer, [], reading.expr)
+        return writer.text(reading.expr)
 
 
 _JSON: Final = ArgumentStyle('"$KEY":$VALUE', begin="{", between=",", end="}", string='"$VALUE"')
@@ -116,34 +116,25 @@ def json_object(
     Raises:
         As `arguments`.
     """
-    expr, meaning, emptiness = _understand(schema, limits, objects=True)
-    lowering = Lowering(meaning, emptiness, resolve_style(style))
-    shapes = [s for s in meaning.shapes(expr).objects if emptiness.object_has_value(s)]
-    around = lowering.layout.around
-    return cat(around, alt([object_term(shape, lowering) for shape in shapes]), around)
+    reading = _understand(schema, limits, objects=True)
+    meaning, emptiness = reading.meaning, reading.emptiness
+    with meaning.lock:
+        lowering = Lowering(meaning, emptiness, resolve_style(style))
+        shapes = [s for s in meaning.shapes(reading.expr).objects if emptiness.object_has_value(s)]
+        around = lowering.layout.around
+        return cat(around, alt([object_term(shape, lowering) for shape in shapes]), around)
 
 
-def _understand(schema: JSON, limits: Limits, *, objects: bool) -> tuple[Expr, Meaning, Emptiness]:
+def _understand(schema: JSON, limits: Limits, *, objects: bool) -> Reading:
     """What a schema means, and that there is some value; some object, if only those count."""
     root = read_schema(schema, limits)
-    source = Source(root, None, None, limits)
-
-    def has_some(meaning: Meaning, emptiness: Emptiness) -> bool:
-        expr = meaning.expr(root)
-        if not objects:
-            return emptiness.has_value(expr)
-        return any(map(emptiness.object_has_value, meaning.shapes(expr).objects))
-
-    def look_again() -> tuple[bool, int]:
-        other = Meaning(source, limits, asserts_formats=True)
-        return not has_some(other, Emptiness(other)), other.num_sets
-
-    meaning = Meaning(source, limits, asserts_formats=True)
-    meaning.check()
-    expr, emptiness = meaning.expr(root), Emptiness(meaning)
-    if not has_some(meaning, emptiness):
-        raise unsatisfiable(source, look_again)
-    asking = places(source)
-    if asking is not None:
-        audit(expr, meaning, emptiness, asking)
-    return expr, meaning, emptiness
+    content = content_of(root)
+    key = ("objects" if objects else "arguments", content, limits)
+    reading = None if content is None else READINGS.get(key)
+    if reading is None:
+        source = Source(root, None, None, limits)
+        report = Report(source, asserts_formats=True)
+        reading = Reading(root, source, report, limits, asserts_formats=True, objects=objects)
+        if content is not None:
+            READINGS.put(key, reading, len(content))
+    return reading

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 from constrain.algebra.terms import EPS, Term, alt, cat, literal, optional, star
 from constrain.algebra.tries import trie
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
-from constrain.frontends.json_schema import JSONStyle, from_json_schema
+from constrain.frontends.json_schema import JSONStyle
+from constrain.frontends.json_schema.compile import texts_of
 from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
 from constrain.frontends.regex import from_regex
@@ -148,7 +149,7 @@ def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -
     with placed(tool.pointer):
         if how.arguments is None:
             if schema.get("type") == "object":
-                return from_json_schema(schema, style=style, limits=limits).term
+                return texts_of(schema, style, limits=limits).term
             return json_object(schema, style=style, limits=limits)  # an object, said or not
         marks = () if how.arguments.nested == "python" else how.marks
         return arguments(schema, how.arguments, style=style, kept_out=marks, limits=limits)

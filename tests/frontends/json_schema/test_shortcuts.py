@@ -9,7 +9,14 @@ import pytest
 
 from constrain.algebra.store import TermStore
 from constrain.errors import ConstrainError
-from constrain.frontends.json_schema import audit, compile, emptiness, from_json_schema, same
+from constrain.frontends.json_schema import (
+    audit,
+    compile,
+    emptiness,
+    from_json_schema,
+    reading,
+    same,
+)
 from constrain.frontends.json_schema.lower_object import ObjectLowering
 from tests.conftest import requires_shared
 from tests.frontends.json_schema.generators import DRAFTS, Maker
@@ -29,7 +36,8 @@ def plainly(patch: pytest.MonkeyPatch) -> None:
     """Decide nothing at sight, look at everything, and compare all nodes."""
     patch.setattr(emptiness, "_plainly_has_value", lambda _: False)
     is_needed = audit.places
-    patch.setattr(compile, "places", lambda source: is_needed(source) and (lambda _: True))
+    patch.setattr(reading, "places", lambda source: is_needed(source) and (lambda _: True))
+    patch.setattr(compile, "READINGS", reading.Readings(0))
 
     def everything(source: Any, frozen: Any) -> Any:
         source.is_rewritten = True
