@@ -21,12 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
 from constrain.automaton.settle import UnsureTokens
@@ -45,6 +47,7 @@ from constrain.kernels.walk import (
     FRAME,
     LEVEL,
     LONG,
+    LONG_ROW,
     LOOK,
     NEEDS_BASE,
     PART,
@@ -69,6 +72,8 @@ MAX_EXITS = 16_384
 """Places of the vocabulary's trie where a run of bytes may be left. More are walked one by one."""
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
+FAR = 16
+"""Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
 KNOWN_STEPS = 64
 """Up to so many tokens the states after them are kept too."""
 
@@ -85,6 +90,22 @@ class _Draft:
     words: Int32Array
     untold: list[Int32Array] = field(default_factory=list)
     tokens: UnsureTokens | None = None
+
+
+class _Begun(NamedTuple):
+    """A live state, or one of those of which it is the union, as a head and what follows.
+
+    Attributes:
+        state: All of it.
+        head: The row of the head; None if it is to be walked with what follows.
+        parts: Of the head.
+        after: What follows it.
+    """
+
+    state: StateId
+    head: HeadRow | None
+    parts: list[StateId]
+    after: StateId
 
 
 class MaskRow:
@@ -203,23 +224,30 @@ class MaskRows:
             draft.words = self.make(base).words.copy()
             self._store.arena[lay.BASE] = base
             at = self._walk(state, self._forest, draft, BASED_ROW)
-        elif at in (SAME, BOUNDED):
+        elif at == SAME:
+            return self._share(state, self.make(base))
+        elif at == BOUNDED:
             bound = int(self._store.arena[lay.BOUND])
-            row = self.make(base)
-            if at == SAME:
-                return self._share(state, row)
-            if not self._lets_text_through(base):
-                if self._longest(row) <= bound:
-                    return self._share(state, row)
+            if not self._is_text(base):
+                if bound >= FAR or base in self._by_state:
+                    row = self.make(base)
+                    if self._longest(row) <= bound:
+                        return self._share(state, row)
                 at = self._walk(state, self._forest, draft, BOUNDED_ROW)
         if at == CAPTURES or self._store.names_tokens:  # rules that the walk made may name some
             return None
         if at != DONE:
             draft = self._new_draft()
-            self._add(state, draft)
-            words = self._settled(state, draft)
-            self._walk(state, self._forest, _Draft(words), SUM)
-            return self._remember(state, words)
+            heads = self._heads_of(state)
+            if heads is not None:
+                self._add(heads, draft)
+                words = self._settled(state, draft)
+                self._walk(state, self._forest, _Draft(words), SUM)
+                return self._remember(state, words)
+            at = self._walk(state, self._forest, draft, LONG_ROW)
+            self._note_cost(state)
+            if at == CAPTURES or self._store.names_tokens:
+                return None
         num_listed = int(self._store.arena[lay.NUM_LISTED])
         if 0 <= num_listed <= KNOWN_STEPS and not self._store.counts_tokens:
             pairs = self._listed[: 2 * num_listed]
@@ -285,7 +313,12 @@ class MaskRows:
             at = self._walk(state, self._forest, draft, BASED_DRAFT)
         if at != DONE:
             draft = self._new_draft()
-            self._add(state, draft)
+            heads = self._heads_of(state)
+            if heads is not None:
+                self._add(heads, draft)
+            else:
+                self._walk_all(state, draft)
+                self._note_cost(state)
         return draft
 
     def _new_draft(self) -> _Draft:
@@ -316,19 +349,27 @@ class MaskRows:
             found = self._to_settle[key] = UnsureTokens(self._vocab, ids)
         return found
 
-    def _add(self, state: StateId, draft: _Draft) -> None:
-        """Set the bits of the tokens that may follow a live state."""
-        members = self._structure.members(state)
-        splits = [self._split(m) for m in members] if self._is_union(state) else []
-        if not any(splits):
-            self._add_one(state, self._split(state) if not splits else None, draft)
-            return
-        for member, split in zip(members, splits, strict=True):
+    def _heads_of(self, state: StateId) -> list[_Begun] | None:
+        """What a live state may begin with, where the row of a head among that is at hand."""
+        found: list[_Begun] = []
+        for member in self._members(state):
+            parts, after = self._split(member) or ([], member)
+            head = self._heads.row(parts) if parts else None
             if not self._store.is_empty(member):
-                self._add_one(member, split, draft)
+                found.append(_Begun(member, head, parts, after))
+        return found if any([begun.head for begun in found]) else None
 
-    def _is_union(self, state: StateId) -> bool:
-        return self._structure.is_kind(state, lay.ALT)
+    def _note_cost(self, state: StateId) -> None:
+        """Say what the last walk has cost, a long one because its heads are not at hand."""
+        num_visited = int(self._store.arena[lay.NUM_VISITED])
+        for member in self._members(state):
+            split = self._split(member)
+            if split is not None:
+                self._heads.note_cost(split[0], num_visited)
+
+    def _members(self, state: StateId) -> list[StateId]:
+        is_union = self._structure.is_kind(state, lay.ALT)
+        return self._structure.members(state) if is_union else [state]
 
     def _split(self, state: StateId) -> tuple[list[StateId], StateId] | None:
         """A head worth sharing, and what follows; None if it begins with one byte: a short walk.
@@ -348,24 +389,18 @@ class MaskRows:
                 break
         return (parts, rest) if parts else None
 
-    def _add_one(
-        self, state: StateId, split: tuple[list[StateId], StateId] | None, draft: _Draft
-    ) -> None:
-        if split is None:
-            self._walk_all(state, draft)
-            return
-        parts, after = split
-        head = self._heads.row(parts)
-        if head is None:
-            self._walk_all(state, draft)
-            self._heads.note_cost(parts, int(self._store.arena[lay.NUM_VISITED]))
-            return
-        draft.words |= head.words
-        if after != lay.EPS_ID:
-            for remainders in head.remainders:
-                self._walk(after, remainders, draft)
-            if all(self._store.nullable(part) for part in parts):
-                self._walk_all(after, draft)
+    def _add(self, members: list[_Begun], draft: _Draft) -> None:
+        """Set the bits of the tokens that may follow: what heads share, and walks of the others."""
+        for member, head, parts, after in members:
+            if head is None:
+                self._walk_all(member, draft)
+                continue
+            draft.words |= head.words
+            if after != lay.EPS_ID:
+                for remainders in head.remainders:
+                    self._walk(after, remainders, draft)
+                if all(self._store.nullable(part) for part in parts):
+                    self._walk_all(after, draft)
 
     def _walk_all(self, state: StateId, draft: _Draft) -> None:
         """Set the bits of the tokens that may follow; plain text at once, if it is let through."""

@@ -37,15 +37,21 @@ __all__ = ["PLAIN_TEXT", "Forest", "forest_of"]
 Int32Array = npt.NDArray[np.int32]
 
 PLAIN_TEXT: Term = star(
-    UTF8.spell(CodepointSet.ANY - CodepointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)]))
+    UTF8.spell(
+        CodepointSet.ANY
+        - CodepointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x2028, 0x2029)])
+    )
 )
-"""Text that stands for itself in a JSON string."""
+"""Text that stands for itself in a JSON string, and lies within one line: the dot of a pattern lets
+it through.
+"""
 
 MIN_BELOW = 32
 """Nodes below a quote that make tries of their own worth while; fewer are walked as they are."""
 
 _NOT_PLAIN = bytes(range(0x20)) + b'"\\'
-_first_not_plain = re.compile(rb'[\x00-\x1f"\\]').search
+_has_line_end = re.compile(rb"\xe2\x80[\xa8\xa9]").search
+_first_not_plain = re.compile(rb'[\x00-\x1f"\\]|\xe2\x80[\xa8\xa9]').search
 _QUOTE = ord('"')
 
 
@@ -165,15 +171,12 @@ def _is_sound_table(forest: Forest, vocab: Vocabulary) -> bool:
     jumps = plain[jumps_at:words_at].reshape(-1, lay.JUMP)
     tries = [*plain[[lay.OTHERS, lay.RESTS]], *jumps[:, lay.JUMP_OTHERS], *jumps[:, lay.JUMP_RESTS]]
     lists = jumps[:, [lay.JUMP_FIRST, lay.JUMP_LAST]]
-    others = int(plain[lay.OTHERS])
     return (
         plain[lay.NUM_ENDS] == len(ends)
         and tuple(plain[lay.PLAIN_HEAD : jumps_at].tolist()) == ends
         and (plain[lay.JUMPS_AT], plain[lay.WORDS_AT]) == (jumps_at, words_at)
-        and (plain[lay.AFTER_ALL], plain[lay.LONGEST])
-        == (vocab.trie.num_nodes, forest.max_depth - 2)
+        and plain[lay.LONGEST] == forest.max_depth - 2
         and all(k == lay.NO_TRIE or vocab.trie.num_nodes < k < nodes for k in tries)
-        and plain[lay.AFTER_OTHERS] == (0 if others == lay.NO_TRIE else forest.end[others])
         and all(0 <= k < vocab.trie.num_nodes for k in jumps[:, lay.JUMP_NODE])
         and all(0 <= first <= last <= len(forest.tokens) for first, last in lists.tolist())
     )
@@ -250,7 +253,7 @@ def _make(vocab: Vocabulary) -> Forest:
         ),
         tokens=_joined(*lists),
         end=_joined(end),
-        plain=_table(vocab, roots, trie.num_nodes, jumps, words.view(np.int32), end),
+        plain=_table(vocab, roots, jumps, words.view(np.int32)),
         preorder=_preorder(trie),
         max_depth=trie.max_depth + 2,
     )
@@ -259,17 +262,13 @@ def _make(vocab: Vocabulary) -> Forest:
 def _table(
     vocab: Vocabulary,
     roots: list[int],
-    num_nodes: int,
     jumps: list[list[int]],
     words: Int32Array,
-    end: Int32Array,
 ) -> Int32Array:
     head = np.zeros(lay.PLAIN_HEAD, np.int32)
     others, rests = roots
     head[lay.OTHERS] = others
     head[lay.RESTS] = rests
-    head[lay.AFTER_ALL] = num_nodes
-    head[lay.AFTER_OTHERS] = 0 if others == lay.NO_TRIE else end[others]
     head[lay.NUM_ENDS] = len(vocab.eos_token_ids)
     head[lay.JUMPS_AT] = lay.PLAIN_HEAD + len(vocab.eos_token_ids)
     head[lay.NUM_JUMPS] = len(jumps)
@@ -304,6 +303,8 @@ def _is_plain(text: bytes) -> bool:
         return False
     if text.isascii():
         return True
+    if _has_line_end(text):
+        return False
     try:
         text.decode()
     except UnicodeDecodeError as error:

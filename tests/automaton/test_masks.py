@@ -14,9 +14,10 @@ from constrain import Grammar, Limits, Vocabulary
 from constrain.algebra import store as store_module
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
-from constrain.automaton import Automaton, headwalk
+from constrain.automaton import Automaton, headwalk, masks
 from constrain.automaton.slices import PLAIN_TEXT, forest_of
 from constrain.kernels.derive import layout as lay
+from constrain.kernels.walk import BASED_ROW
 from constrain.kernels.walk import layout as lay_walk
 from tests.algebra.strategies import boolean_terms, plain_terms
 from tests.matcher.vocabularies import JSON, NASTY
@@ -25,6 +26,12 @@ from tests.matcher.vocabularies import JSON, NASTY
 DENSE = Vocabulary(
     [bytes(p) for n in range(1, 5) for p in itertools.product(b"ab,", repeat=n)] + [None],
     eos_token_ids=[3 + 9 + 27 + 81],
+)
+
+# The same with quotes.
+QUOTED = Vocabulary(
+    [bytes(p) for n in range(1, 5) for p in itertools.product(b'ab",', repeat=n)] + [None],
+    eos_token_ids=[4 + 16 + 64 + 256],
 )
 
 
@@ -208,6 +215,30 @@ def test_runs_of_many_bytes(parts, after, quoted):
         state = automaton.after_bytes(automaton.start, text)
         if state != 0:
             assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+names = st.sets(st.text("ab,", max_size=4).map(str.encode), max_size=6)
+texts_of_names = [bytes(p) for n in range(4) for p in itertools.product(b'ab"', repeat=n)]
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names, names, plain_terms, plain_terms)
+def test_states_that_differ_from_another_one_along_some_names(out, named, after, otherwise):
+    quote, free = t.literal(b'"'), t.star(t.byte_class(set(range(256)) - set(b'"')))
+    others = t.intersect((free, t.complement(t.alt(map(t.literal, out | named)))))
+    parts = [t.cat(t.literal(name), quote, rule_of(after)) for name in named]
+    check_rows(t.alt([*parts, t.cat(others, quote, rule_of(otherwise))]), QUOTED, texts_of_names)
+
+
+def test_such_states_use_the_row_of_the_other_one(monkeypatch):
+    modes = []
+    walk = masks.walk
+    monkeypatch.setattr(masks, "walk", lambda *args: modes.append(args[-1]) or walk(*args))
+    automaton = Automaton(Grammar.from_regex('(?!(ab|abba|b)")[^"]*"'), QUOTED, Limits())
+    for text in (b"", b"a", b"ab"):
+        state = automaton.after_bytes(automaton.start, text)
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all()
+    assert modes.count(BASED_ROW) == 3
 
 
 @pytest.mark.parametrize("pattern", ["ab", "(?:a|b)", "aab|ba"])

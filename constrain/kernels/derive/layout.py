@@ -25,8 +25,6 @@ NUM_POOL = 3
 NUM_CLASSES = 4
 NUM_PARTITIONS = 5
 NUM_TARGETS = 6
-WALK_STATE = 7
-"""What a walk keeps where Python must serve STATUS: see `kernels/walk/cpu.py`."""
 EPOCH = 8
 EMPTINESS_LIMIT = 9
 REACHED = 10
@@ -101,9 +99,9 @@ FRAMES = OFFSETS + 14
 COVER_MARK = OFFSETS + 15
 """[N] like MARK, for `kernels/walk/cover.py`, which searches for emptiness on its way"""
 COVER_QUEUE = OFFSETS + 16
-"""[N] states in the order found there"""
+"""[N] pairs of states in the order found there"""
 COVER_WITH = OFFSETS + 17
-"""[N] the slice's state that a state was met with"""
+"""[N] the slice's states that a state was met with, a bit each"""
 CAPTURES = OFFSETS + 18
 """[K, 2] of each capture: nodes of what stands before what follows, and what follows instead"""
 TOKEN_SETS = OFFSETS + 19

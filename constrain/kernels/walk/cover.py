@@ -50,6 +50,9 @@ MAX_PAIRS = 4096
 walk.
 """
 
+SLICE_STATES = 32
+"""One more than the states of a slice that may be met; plain text has a dozen."""
+
 
 @inner
 def begins_with_counter(A, state):
@@ -70,32 +73,59 @@ def begins_with_counter(A, state):
 
 @inner
 def _begin(A, state, slice_start):
-    """Begin a search at a pair; returns its epoch."""
+    """Begin a search at a pair; returns its epoch.
+
+    COVER_QUEUE holds pairs, a state and the slice's state that it was met with, and at its end how
+    many states of the slice were met, and which. COVER_WITH has a bit for each that a state was met
+    with, if COVER_MARK says that it was met.
+    """
     epoch = A[EPOCH] + 1
     A[EPOCH] = epoch
-    A[A[COVER_QUEUE]] = state
-    A[A[COVER_MARK] + state] = epoch
-    A[A[COVER_WITH] + state] = slice_start
+    A[A[COVER_QUEUE + 1] - SLICE_STATES] = 0
+    _meet(A, epoch, 0, state, slice_start)
     return epoch
 
 
 @inner
-def covers(A, state, slice_start):
-    """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing.
+def _meet(A, epoch, found, s, u):
+    """Write down a pair that was not met before; how many there are then, or -1: too many."""
+    states = A[COVER_QUEUE + 1] - SLICE_STATES
+    number = np.int64(0)
+    while number < A[states] and A[states + 1 + number] != u:
+        number += 1
+    if number == A[states]:
+        if number == SLICE_STATES - 1:
+            return np.int64(-1)
+        A[states] += 1
+        A[states + 1 + number] = u
+    if A[A[COVER_MARK] + s] != epoch:
+        A[A[COVER_MARK] + s] = epoch
+        A[A[COVER_WITH] + s] = 0
+    bit = np.int64(1) << number
+    if A[A[COVER_WITH] + s] & bit:
+        return np.int64(found)
+    if found >= min(MAX_PAIRS, (size_of(A, COVER_QUEUE) - SLICE_STATES) >> 1):
+        return np.int64(-1)
+    A[A[COVER_WITH] + s] |= bit
+    A[A[COVER_QUEUE] + 2 * found] = s
+    A[A[COVER_QUEUE] + 2 * found + 1] = u
+    return np.int64(found + 1)
 
-    COVER_QUEUE holds the states of the pairs, COVER_WITH the slice's state that each was met with.
-    """
+
+@inner
+def covers(A, state, slice_start):
+    """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing."""
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
     if begins_with_counter(A, state):
         A[NODE * state + FLAGS] |= COVERS_NOT
         return True
     epoch = _begin(A, state, slice_start)
-    found = 1
+    found = np.int64(1)
     at = 0
     while at < found:
-        s = np.int64(A[A[COVER_QUEUE] + at])
-        u = np.int64(A[A[COVER_WITH] + s])
+        s = np.int64(A[A[COVER_QUEUE] + 2 * at])
+        u = np.int64(A[A[COVER_QUEUE] + 2 * at + 1])
         at += 1
         if not resolve(A, s, 0) or not resolve(A, u, 0):
             return False
@@ -112,25 +142,16 @@ def covers(A, state, slice_start):
                 continue
             ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
             fails = ts == EMPTY_ID or A[NODE * ts + FLAGS] & (OPEN | UNSURE) != 0
+            if not fails and tu == slice_start and A[NODE * ts + FLAGS] & COVERS:
+                continue
             if not fails:
-                if A[A[COVER_MARK] + ts] == epoch:
-                    # Met with another state of the slice: rare, and no is always safe.
-                    fails = A[A[COVER_WITH] + ts] != tu
-                    if not fails:
-                        continue
-                elif tu == slice_start and A[NODE * ts + FLAGS] & COVERS:
-                    continue
-            if fails or found >= min(MAX_PAIRS, size_of(A, COVER_QUEUE)):
+                found = _meet(A, epoch, found, ts, tu)
+            if fails or found < 0:
                 A[NODE * state + FLAGS] |= COVERS_NOT
                 return True
-            A[A[COVER_MARK] + ts] = epoch
-            A[A[COVER_WITH] + ts] = tu
-            A[A[COVER_QUEUE] + found] = ts
-            found += 1
     for i in range(found):
-        s = np.int64(A[A[COVER_QUEUE] + i])
-        if A[A[COVER_WITH] + s] == slice_start:
-            A[NODE * s + FLAGS] |= COVERS
+        if A[A[COVER_QUEUE] + 2 * i + 1] == slice_start:
+            A[NODE * A[A[COVER_QUEUE] + 2 * i] + FLAGS] |= COVERS
     return True
 
 
@@ -140,11 +161,11 @@ def loops(A, state, slice_start):
     if A[NODE * state + FLAGS] & (LOOPS | LOOPS_NOT):
         return
     epoch = _begin(A, state, slice_start)
-    found = 1
+    found = np.int64(1)
     at = 0
     while at < found:
-        s = np.int64(A[A[COVER_QUEUE] + at])
-        u = np.int64(A[A[COVER_WITH] + s])
+        s = np.int64(A[A[COVER_QUEUE] + 2 * at])
+        u = np.int64(A[A[COVER_QUEUE] + 2 * at + 1])
         at += 1
         last = np.int64(-1)
         for byte in range(256):
@@ -158,16 +179,9 @@ def loops(A, state, slice_start):
             if tu == EMPTY_ID:
                 continue
             ts = np.int64(A[A[TARGETS] + A[NODE * s + ROW_OFFSET] + cs])
-            if tu == slice_start:
-                back = ts == state
-            else:
-                back = A[A[COVER_MARK] + ts] != epoch or A[A[COVER_WITH] + ts] == tu
-            if not back:
+            if tu != slice_start or ts == state:
+                found = _meet(A, epoch, found, ts, tu)
+            if (tu == slice_start and ts != state) or found < 0:
                 A[NODE * state + FLAGS] |= LOOPS_NOT
                 return
-            if A[A[COVER_MARK] + ts] != epoch:
-                A[A[COVER_MARK] + ts] = epoch
-                A[A[COVER_WITH] + ts] = tu
-                A[A[COVER_QUEUE] + found] = ts
-                found += 1
     A[NODE * state + FLAGS] |= LOOPS

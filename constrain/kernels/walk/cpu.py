@@ -14,7 +14,8 @@ Three ways past what need not be walked, all for the sake of strings (`automaton
   leads back to the state;
 - a counter whose bound is past the longest token has no bound;
 - a state most of whose bytes lead to one state that they lead back to (a key that must not be one
-  of some names, and any other key): that state's row, and what differs is walked again.
+  of some names, and any other key): that state's row, and both are walked together where they
+  differ: along the names, and what lies beside them is never looked at.
 """
 
 from __future__ import annotations
@@ -56,13 +57,10 @@ from constrain.kernels.derive.layout import (
     SUMMARY,
     TARGETS,
     UNSURE,
-    WALK_STATE,
 )
 from constrain.kernels.derive.nodes import make_cat, make_repeat
 from constrain.kernels.walk.cover import begins_with_counter, covers, loops
 from constrain.kernels.walk.layout import (
-    AFTER_ALL,
-    AFTER_OTHERS,
     JUMP,
     JUMP_FIRST,
     JUMP_LAST,
@@ -81,8 +79,10 @@ from constrain.kernels.walk.layout import (
 )
 from constrain.kernels.walk.runs import INTERRUPTED, LEVEL, NO_RUN, go_through_run
 
-FRAME = 4
-"""Slots of a level of the stack: partition, targets, the next child, the end of the children."""
+FRAME = 6
+"""Slots of a level of the stack: partition, targets, the next child, the end of the children; and
+partition and targets of the state whose row this one differs from, or ALONE."""
+ALONE = -1
 MANY_BYTES = 40
 """A state that lets more bytes through, such as one inside a string, is worth a look for a way past
 the walk."""
@@ -90,7 +90,7 @@ LEAST_ALIKE = 48
 """Bytes that must lead to one state for its row to be worth having first."""
 LONG_WALK = 16_384
 """Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
-again."""
+again. A walk that will be long gives up at once."""
 LONG_RUN = 256
 """Nodes below another that make a run from there worth while."""
 _QUOTE = 34
@@ -115,6 +115,8 @@ LOOK = 7
 """No walk: `state` is flagged COVERS if any plain text may follow."""
 SUM = 8
 """No walk: `mask` is a row, and is summed up."""
+LONG_ROW = 9
+"""Like ROW, to the end."""
 
 # What a walk returns when it is over, or is not to be.
 DONE = 0
@@ -195,6 +197,17 @@ def _alike(A, state, unfit):
         if count >= LEAST_ALIKE:
             return t
     return np.int64(EMPTY_ID)
+
+
+@inner
+def _go_together(A, t, base, byte):
+    """Whether two states after a byte are to be walked together, as they let much through alike.
+
+    Where a string may end or begin there is another way, and texts captured are told by neither.
+    """
+    if t == EMPTY_ID or byte == _QUOTE:
+        return False
+    return (A[NODE * t + FLAGS] | A[NODE * base + FLAGS]) & (OPEN | UNSURE) == 0
 
 
 @inner
@@ -284,10 +297,9 @@ def walk(
         where to go on from once Python has served STATUS.
     """
     A = arena
-    whole = mode == ROW or mode == BASED_ROW or mode == BOUNDED_ROW
-    may_give_up = whole or mode == DRAFT or mode == BASED_DRAFT
+    whole = mode == ROW or mode == BASED_ROW or mode == BOUNDED_ROW or mode == LONG_ROW
+    may_give_up = (whole and mode != LONG_ROW) or mode == DRAFT or mode == BASED_DRAFT
     on_base = mode == BASED_ROW or mode == BASED_DRAFT
-    based = np.int64(EMPTY_ID)
     levels = FRAME * (stack.shape[0] // (FRAME + LEVEL))
     top = np.int64(start) - 1
     if mode == SUM:
@@ -316,12 +328,15 @@ def walk(
             return 0
         if mode == LOOK and _bytes_through(A, state) <= MANY_BYTES:
             return DONE
-        A[WALK_STATE] = plain[AFTER_ALL] if mode != PLAIN else 0
+        based = np.int64(EMPTY_ID)
         first_child = np.int64(starts[0])
         last_child = np.int64(starts[2])
         running = False
-        if mode != PLAIN and _bytes_through(A, state) > MANY_BYTES:
-            if may_give_up and mode != BOUNDED_ROW and begins_with_counter(A, state):
+        many = mode != PLAIN and _bytes_through(A, state) > MANY_BYTES
+        if many:
+            A[NUM_LISTED] = -1
+        if many and may_give_up:
+            if mode != BOUNDED_ROW and begins_with_counter(A, state):
                 same = _unbounded(A, state, np.int64(1), np.int64(INFINITE))
                 if A[STATUS] != OK:
                     return 0
@@ -329,29 +344,27 @@ def walk(
                     return LONG
                 A[BASE] = same
                 return BOUNDED
-            A[NUM_LISTED] = -1
+            based = _alike(A, state, FIRST | BLURRED | NULLABLE if whole else FIRST)
+            if A[STATUS] != OK:
+                return 0
+            if based != EMPTY_ID and not on_base:
+                A[BASE] = based
+                return NEEDS_BASE
+        if on_base:
+            if based == EMPTY_ID or based != A[BASE]:
+                return LONG
+        elif many:
             if not covers(A, state, slice_start):
                 return 0
             if mode == LOOK:
                 return DONE
-            root = np.int64(-1)
-            if A[NODE * state + FLAGS] & COVERS:
-                loops(A, state, slice_start)
-                root = np.int64(plain[OTHERS])
-                A[WALK_STATE] = plain[AFTER_OTHERS]
-            looping = A[NODE * state + FLAGS] & LOOPS != 0
-            if looping:
-                root = np.int64(plain[RESTS])
-            if may_give_up and not looping:
-                unfit = FIRST | BLURRED | NULLABLE if whole else FIRST
-                based = _alike(A, state, unfit)
-                if A[STATUS] != OK:
-                    return 0
-                if based != EMPTY_ID and not on_base:
-                    A[BASE] = based
-                    return NEEDS_BASE
             running = A[NODE * state + FLAGS] & COVERS == 0
+            if running and may_give_up:
+                return LONG
             if not running:
+                loops(A, state, slice_start)
+                looping = A[NODE * state + FLAGS] & LOOPS != 0
+                root = np.int64(plain[RESTS] if looping else plain[OTHERS])
                 words = plain[WORDS_AT]
                 for w in range(mask.shape[0]):
                     mask[w] |= np.uint32(plain[words + w])
@@ -360,11 +373,8 @@ def walk(
                 if root != NO_TRIE:
                     first_child = np.int64(starts[2 * root + 2])
                     last_child = np.int64(starts[2 * root + 4])
-        if on_base and based != A[BASE]:
-            return LONG
-        A[BASE] = based
         num_exits = np.int64(NO_RUN)
-        if running and based == EMPTY_ID:
+        if running:
             num_exits = go_through_run(
                 A,
                 state,
@@ -389,19 +399,21 @@ def walk(
         stack[1] = A[NODE * state + ROW_OFFSET]
         stack[2] = first_child
         stack[3] = last_child
+        stack[4] = ALONE
+        if on_base:
+            stack[4] = A[NODE * based + ROW_PARTITION] * 256
+            stack[5] = A[NODE * based + ROW_OFFSET]
         top = np.int64(0)
-    elif on_base:
-        based = np.int64(A[BASE])
     targets = A[A[TARGETS] : A[TARGETS + 1]]
     partitions = A[A[PARTITIONS] : A[PARTITIONS + 1]]
-    base_partition = np.int64(A[NODE * based + ROW_PARTITION]) * 256
-    base_offset = np.int64(A[NODE * based + ROW_OFFSET])
     listing = A[NUM_LISTED] >= 0
     running = mode != PLAIN and A[RUNNING] != 0
     partition = np.int64(stack[FRAME * top])
     offset = np.int64(stack[FRAME * top + 1])
     at = np.int64(stack[FRAME * top + 2])
     end = np.int64(stack[FRAME * top + 3])
+    base_partition = np.int64(stack[FRAME * top + 4])
+    base_offset = np.int64(stack[FRAME * top + 5])
     visited = np.int64(A[NUM_VISITED])
     while True:
         if at >= end:
@@ -412,6 +424,8 @@ def walk(
             offset = np.int64(stack[FRAME * top + 1])
             at = np.int64(stack[FRAME * top + 2])
             end = np.int64(stack[FRAME * top + 3])
+            base_partition = np.int64(stack[FRAME * top + 4])
+            base_offset = np.int64(stack[FRAME * top + 5])
             continue
         if running and top == 0:
             i = np.int64(seen[2 * at])
@@ -424,13 +438,16 @@ def walk(
             t = np.int64(targets[offset + partitions[partition + byte]])
         at += 1
         visited += 1
-        if top == 0 and based != EMPTY_ID:
-            if t == targets[base_offset + partitions[base_partition + byte]]:
-                continue
-            after = np.int64(children[at]) >> 8 if at < end else np.int64(A[WALK_STATE])
-            for j in range(starts[2 * i + 3], starts[2 * after + 3]):
-                token = tokens[j]
-                mask[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
+        base = np.int64(EMPTY_ID)
+        if base_partition != ALONE:
+            base = np.int64(targets[base_offset + partitions[base_partition + byte]])
+            if t == base:
+                continue  # the row tells already
+            if base != EMPTY_ID and not _go_together(A, t, base, byte):
+                for j in range(starts[2 * i + 3], starts[2 * (np.int64(preorder[i]) >> 8) + 3]):
+                    token = tokens[j]
+                    mask[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
+                base = np.int64(EMPTY_ID)
         if t == EMPTY_ID:
             continue
         flags = A[NODE * t + FLAGS]
@@ -448,7 +465,15 @@ def walk(
         deeper = last_child > first_child
         inside = t
         jump = np.int64(-1)
-        if deeper and not flags & OPEN:
+        if base != EMPTY_ID:
+            if not deeper:
+                continue
+            if not resolve(A, t, 0) or not resolve(A, base, 0):
+                stack[FRAME * top + 2] = at - 1
+                stack[FRAME * top + 3] = end
+                A[NUM_VISITED] = visited - 1
+                return top + 1
+        elif deeper and not flags & OPEN:
             ready = A[NODE * t + ROW_STATE] == ROW_RESOLVED
             if not ready or byte == _QUOTE:
                 if mode != PLAIN:
@@ -532,9 +557,15 @@ def walk(
             offset = np.int64(A[NODE * inside + ROW_OFFSET])
             at = first_child
             end = last_child
+            base_partition = np.int64(ALONE)
+            if base != EMPTY_ID:
+                base_partition = A[NODE * base + ROW_PARTITION] * 256
+                base_offset = np.int64(A[NODE * base + ROW_OFFSET])
             stack[FRAME * top] = partition
             stack[FRAME * top + 1] = offset
             stack[FRAME * top + 3] = end
+            stack[FRAME * top + 4] = base_partition
+            stack[FRAME * top + 5] = base_offset
     A[NUM_VISITED] = visited
     if whole:
         if A[NODE * state + FLAGS] & NULLABLE:

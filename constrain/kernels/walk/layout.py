@@ -9,20 +9,16 @@ OTHERS = 0
 """The node above the tokens that do not begin a plain text, or NO_TRIE."""
 RESTS = 1
 """The node above what is left of each of them after its plain beginning."""
-AFTER_ALL = 2
-"""The node after the last one of the vocabulary's trie."""
-AFTER_OTHERS = 3
-"""The node after the last one below OTHERS."""
-NUM_ENDS = 4
+NUM_ENDS = 2
 """How many end tokens there are; they stand at PLAIN_HEAD."""
-JUMPS_AT = 5
+JUMPS_AT = 3
 """Where the jumps begin, by node."""
-NUM_JUMPS = 6
-WORDS_AT = 7
+NUM_JUMPS = 4
+WORDS_AT = 5
 """Where the row of the tokens that begin a plain text begins."""
-LONGEST = 8
+LONGEST = 6
 """Bytes of the longest token."""
-PLAIN_HEAD = 9
+PLAIN_HEAD = 7
 
 NO_TRIE = -1
 
