@@ -1,9 +1,12 @@
 """`python -m benchmarks sharing`: what engines share between schemas, and between processes.
 
 - *In order*: 500 tool schemas in one process, one after the other, each compiled and its call
-  played once. Right after some of them the same tool *alone*, with a vocabulary of its own that no
-  other schema has touched. If nothing were shared, both would cost the same.
+  played once. Right after some of them the same tool *again*, a new grammar of the same schema, and
+  *alone*, with a vocabulary of its own that no other schema has touched. If nothing were shared,
+  all would cost the same.
 - *All at once*: one schema with all tools as alternatives.
+- *One grammar*: the tools of a request, 500 of them or as many as have names of their own, as one
+  grammar; once more without the first one, as another request has them; some calls in it.
 - *Second process*: the first mask inside of a string, in a process that finds the caches which a
   process before it left on disk, and in that one. Kernels are compiled and loaded in both.
 """
@@ -17,14 +20,14 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.engines import Engine, create, installed_version
+from benchmarks.engines import Compiled, Engine, create, installed_version
 from benchmarks.isolated import Job, Outcome, run_jobs, take_turns
 from benchmarks.options import add_options, guarded, present_engines, tables, write
 from benchmarks.progress import Session
@@ -36,8 +39,9 @@ from benchmarks.vocabularies import TokenizerFiles, cache_folder, encode, locate
 
 __all__ = ["main", "measure", "summarise_sharing"]
 
-KINDS = ("in order", "all at once", "second process")
-_ALONE = 20
+KINDS = ("in order", "all at once", "one grammar", "second process")
+_PAIRS = 20
+"""Tools that are compiled again and alone, and calls in one grammar of all tools."""
 _WARM_UP = ('{"type": "array", "items": {"enum": [1, 22, true]}}', "[1, 22, true]")
 """Loads kernels and code, and has no string, so that nothing of those is warm."""
 _IN_STRING = (
@@ -98,8 +102,10 @@ def measure(
 
     Yields:
         For each tool `first_mask_ns` and `played_ns` (that and all masks of its call), or
-        `refused`; `alone`, for some, holds the same without anything shared. For a process of the
-        last kind: `prepare_ns`, `first_mask_ns` and `in_string_ns`.
+        `refused`; `again` and `alone`, for some, hold the same of a second grammar, and without
+        anything shared. For one grammar: the same with `tools`, how many there are, twice, then of
+        calls `played_ns`. For a process of the last kind: `prepare_ns`, `first_mask_ns` and
+        `in_string_ns`.
     """
     if kind == "second process":
         yield from _two_processes(engine, vocabulary)
@@ -112,13 +118,17 @@ def measure(
     if kind == "all at once":
         schema = json.dumps({"anyOf": [json.loads(workload.schema) for workload in workloads]})
         workloads = [Workload("all", "tools", schema, workloads[-1].texts)]
-    texts = encode([workload.texts[0].text for workload in workloads], files)
     adapter = _prepared(engine, files)
-    step = max(len(workloads) // _ALONE, 1)
+    if kind == "one grammar":
+        yield from _one_grammar(adapter, workloads, files)
+        return
+    texts = encode([workload.texts[0].text for workload in workloads], files)
+    step = max(len(workloads) // _PAIRS, 1)
     for index, (workload, ids) in enumerate(zip(workloads, texts, strict=True)):
         result = _play(adapter, workload.schema, ids)
         if kind == "in order" and index % step == step - 1:
             adapter.settle()
+            result["again"] = _play(adapter, workload.schema, ids)
             result["alone"] = _play(_prepared(engine, files), workload.schema, ids)
         yield result
 
@@ -127,8 +137,11 @@ def summarise_sharing(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """One document of all outcomes; each figure a median over the runs with its range.
 
     `shared_first_mask` and `shared_played` are the time of some tools in order / that of the same
-    tools alone: 1 means that nothing is shared by a vocabulary. `of_a_process` is the mean first
-    mask of tools in order / the first mask of a schema in a new process.
+    tools alone: 1 means that nothing is shared by a vocabulary; `again_...` that of a second
+    grammar / alone. `first_tool_...` is the first one in order, which finds a vocabulary that is as
+    new as the process. `of_a_process` is the mean first mask of tools in order / the first mask of
+    a schema in a new process. `one_grammar_of_one_by_one` is the first mask of one grammar of all
+    tools / the sum of those of as many tools in order.
     """
     engines: dict[str, Any] = {}
     for name in dict.fromkeys(outcome.arguments["engine"] for outcome in outcomes):
@@ -165,9 +178,22 @@ def _figures(kinds: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
         figures[f"in_order_{what}_total_ms"] = every["mean"] * every["n"]
         figures[f"in_order_{what}_mean_ms"] = every["mean"]
         figures[f"in_order_{what}_p99_ms"] = every["p99"]
+        figures[f"first_tool_{what}_ms"] = in_order[0][f"{what}_ns"] / 1e6
         alone_ns = sum(pair["alone"][f"{what}_ns"] for pair in pairs)
         figures[f"alone_{what}_mean_ms"] = alone_ns / len(pairs) / 1e6
         figures[f"shared_{what}"] = sum(pair[f"{what}_ns"] for pair in pairs) / alone_ns
+        figures[f"again_{what}"] = sum(pair["again"][f"{what}_ns"] for pair in pairs) / alone_ns
+    one = [r for r in kinds.get("one grammar", ()) if "refused" not in r]
+    grammars = [r for r in one if "tools" in r]
+    for result, which in zip(grammars, ("one_grammar", "one_grammar_again"), strict=False):
+        figures[f"{which}_tools"] = result["tools"]
+        figures[f"{which}_first_mask_ms"] = result["first_mask_ns"] / 1e6
+    if grammars and "in_order_first_mask_mean_ms" in figures:
+        one_by_one = grammars[0]["tools"] * figures["in_order_first_mask_mean_ms"]
+        figures["one_grammar_of_one_by_one"] = figures["one_grammar_first_mask_ms"] / one_by_one
+    calls = [r["played_ns"] / 1e6 for r in one if "tools" not in r]
+    if calls:
+        figures["one_grammar_call_played_mean_ms"] = sum(calls) / len(calls)
     for result in kinds.get("all at once", ()):
         if "first_mask_ns" in result:
             figures["all_at_once_first_mask_ms"] = result["first_mask_ns"] / 1e6
@@ -201,33 +227,80 @@ def _prepared(name: str, files: TokenizerFiles) -> Engine:
     if "refused" in result:
         raise RuntimeError(f"{name} does not play the warm-up: {result['refused']}")
     engine.settle()
+    # What was there before is not looked through again before each measurement: that would empty
+    # the processor's caches, which no server does between two schemas.
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
     return engine
+
+
+def _one_grammar(
+    engine: Engine, workloads: Sequence[Workload], files: TokenizerFiles
+) -> Iterator[dict[str, Any]]:
+    """All tools as one grammar, and calls of some of them; nothing where an engine has no such."""
+    if not hasattr(engine, "compile_tools"):
+        return
+    named: dict[str, tuple[dict[str, Any], str]] = {}
+    for workload in workloads:
+        properties = json.loads(workload.schema)["properties"]
+        name = properties["name"]["const"]
+        tool = {"name": name, "parameters": properties["arguments"]}
+        named.setdefault(name, (tool, workload.texts[0].text))
+    tools = [tool for tool, _ in named.values()]
+    engine.compile_tools([{"name": "loads_code"}])
+    compiled, result = _first_mask(lambda: engine.compile_tools(tools))
+    yield result | {"tools": len(tools)}
+    yield _first_mask(lambda: engine.compile_tools(tools[1:]))[1] | {"tools": len(tools) - 1}
+    calls = list(named.values())[:: max(len(tools) // _PAIRS, 1)]
+    for ids in encode([engine.call_of_tool(text) for _, text in calls], files):
+        yield _played(compiled, ids)
+
+
+def _first_mask(compile_it: Callable[[], Compiled]) -> tuple[Compiled, dict[str, Any]]:
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.perf_counter_ns()
+        compiled = compile_it()
+        compiled.start().fill()
+        return compiled, {"first_mask_ns": time.perf_counter_ns() - start}
+    finally:
+        gc.enable()
 
 
 def _play(engine: Engine, schema: str, ids: Sequence[int]) -> dict[str, Any]:
     """Compile a schema and play a text: (first mask), (that and all further masks)."""
+    try:
+        compiled, first = _first_mask(lambda: engine.compile(schema))
+    except Exception as failure:
+        return {"refused": f"{type(failure).__name__}: {failure}"[:300]}
+    played = _played(compiled, ids)
+    if "refused" not in played:
+        played = first | {"played_ns": first["first_mask_ns"] + played["played_ns"]}
+    return played
+
+
+def _played(compiled: Compiled, ids: Sequence[int]) -> dict[str, Any]:
+    """All masks of a text but the first."""
     clock = time.perf_counter_ns
-    gc.collect()
+    taken = 0
     gc.disable()
     try:
-        start = clock()
-        matcher = engine.compile(schema).start()
+        matcher = compiled.start()
         matcher.fill()
-        first_mask_ns = played_ns = clock() - start
         for token_id in ids:
             if not matcher.allows(token_id) or not matcher.accept(token_id):
                 return {"refused": "its call"}
             start = clock()
             matcher.fill()
-            played_ns += clock() - start
+            taken += clock() - start
         error = matcher.error()
     except Exception as failure:
         return {"refused": f"{type(failure).__name__}: {failure}"[:300]}
     finally:
         gc.enable()
-    if error is not None:
-        return {"refused": error[:300]}
-    return {"first_mask_ns": first_mask_ns, "played_ns": played_ns}
+    return {"played_ns": taken} if error is None else {"refused": error[:300]}
 
 
 def _first_in_string(name: str, files: TokenizerFiles) -> dict[str, Any]:

@@ -8,6 +8,7 @@ valid value is allowed; `constrain-eager` makes masks before they are asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,16 @@ class _Engine:
         grammar = constrain.Grammar.from_json_schema(schema, style=self._style)
         compiled = constrain.compile(grammar, self._vocab, eager=self._eager)
         return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
+
+    def compile_tools(self, tools: Sequence[dict[str, Any]]) -> _Compiled:
+        grammar = constrain.Grammar.from_tools(
+            tools, "required", format="hermes", style=self._style
+        )
+        compiled = constrain.compile(grammar, self._vocab, eager=self._eager)
+        return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
+
+    def call_of_tool(self, call: str) -> str:
+        return f"<tool_call>\n{call}\n</tool_call>"
 
     def compile_grammar(self, name: str) -> _Compiled:
         from constrain.fixtures import load_grammar

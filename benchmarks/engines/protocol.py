@@ -67,6 +67,10 @@ class Engine(Protocol):
     Attributes:
         name: As on the command line.
         settings: How it is set up, in one sentence for the report.
+
+    An engine that makes one grammar of the tools of a request has two more methods:
+    `compile_tools(tools)`, each with a name and parameters, and `call_of_tool(call)`, the text of a
+    call written as JSON.
     """
 
     name: str

@@ -78,20 +78,28 @@ def test_sharing_compares_a_tool_with_itself():
 
     in_order = [
         played(1),
-        played(1, alone=played(4)),
+        played(1, again=played(0.5), alone=played(4)),
         {"refused": "its call"},
-        played(4, alone=played(6)),
-        played(4, alone={"refused": "a time-out"}),
+        played(4, again=played(1), alone=played(6)),
+        played(4, again=played(1), alone={"refused": "a time-out"}),
     ]
     strings = [
         {"prepare_ns": 9e6, "first_mask_ns": 5e6, "in_string_ns": 2e6},
         {"prepare_ns": 1e6, "first_mask_ns": 4e6, "in_string_ns": 1e5},
+    ]
+    one = [
+        {"first_mask_ns": 8e6, "tools": 4},
+        {"first_mask_ns": 2e6, "tools": 3},
+        {"played_ns": 1e6},
+        {"refused": "its call"},
+        {"played_ns": 3e6},
     ]
     about = {"engine": "constrain", "run": 0}
     document = summarise_sharing(
         [
             Outcome(about | {"kind": "in order"}, in_order),
             Outcome(about | {"kind": "all at once"}, [], "timeout after 120 s"),
+            Outcome(about | {"kind": "one grammar"}, one),
             Outcome(about | {"kind": "second process"}, strings),
         ]
     )
@@ -102,6 +110,12 @@ def test_sharing_compares_a_tool_with_itself():
     assert figures["alone_first_mask_mean_ms"] == 5.0
     assert figures["shared_first_mask"] == 0.5
     assert figures["shared_played"] == 0.5
+    assert figures["again_played"] == 0.15
+    assert figures["first_tool_played_ms"] == 2.0
+    assert figures["one_grammar_tools"] == 4
+    assert figures["one_grammar_of_one_by_one"] == 8 / (4 * 2.5)
+    assert figures["one_grammar_again_first_mask_ms"] == 2.0
+    assert figures["one_grammar_call_played_mean_ms"] == 2.0
     assert figures["first_process_in_string_ms"] == 2.0
     assert figures["second_process_in_string_ms"] == 0.1
     assert figures["of_a_process"] == 2.5 / 4
