@@ -81,7 +81,7 @@ _SECTIONS: Final = (
     (lay.POOL, "pool", 1),
     (lay.CLASSES, "classes", lay.CLASS_WORDS),
     (lay.CLASS_TABLE, "classes", 2),
-    (lay.PARTITIONS, "partitions", 256),
+    (lay.PARTITIONS, "partitions", lay.PARTITION_WORDS),
     (lay.PARTITION_SIZE, "partitions", 1),
     (lay.PARTITION_TABLE, "partitions", 2),
     (lay.TARGETS, "targets", 1),
@@ -94,7 +94,7 @@ _SECTIONS: Final = (
     (lay.CAPTURES, "captures", 2),
     (lay.TOKEN_SETS, "token_sets", 3),
     (lay.TOKEN_IDS, "token_ids", 1),
-    (lay.FIRST_BYTES, "partitions", 256),
+    (lay.FIRST_BYTES, "partitions", lay.PARTITION_WORDS),
     (lay.PRODUCTS, "products", 3),
 )
 _COUNTS: Final = (
@@ -538,7 +538,8 @@ class TermStore:
         at = lay.NODE * state
         partition = int(self.arena[at + lay.ROW_PARTITION])
         offset = int(self.arena[at + lay.ROW_OFFSET])
-        classes = self._section(lay.PARTITIONS)[256 * partition : 256 * (partition + 1)]
+        packed = self._section(lay.PARTITIONS)[lay.PARTITION_WORDS * partition :]
+        classes = packed[: lay.PARTITION_WORDS].astype("<i4").view(np.uint8).astype(np.int32)
         size = int(self._section(lay.PARTITION_SIZE)[partition])
         return classes, self._section(lay.TARGETS)[offset : offset + size]
 

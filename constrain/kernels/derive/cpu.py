@@ -27,7 +27,6 @@ from constrain.kernels.derive.layout import (
     NUM_NODES,
     OK,
     OPEN,
-    PARTITIONS,
     REACHED,
     ROW_OFFSET,
     ROW_PARTITION,
@@ -39,6 +38,7 @@ from constrain.kernels.derive.layout import (
     TOKEN,
     UNKNOWN,
     WORK,
+    class_of,
 )
 from constrain.kernels.derive.nodes import (
     after_capture,
@@ -211,7 +211,7 @@ def advance(arena, state, data, start, stop):
     while at < stop and state != EMPTY_ID:
         resolved = A[NODE * state + ROW_STATE] == ROW_RESOLVED
         if resolved and not A[NODE * state + FLAGS] & BYTEWISE:
-            c = A[A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * 256 + data[at]]
+            c = class_of(A, A[NODE * state + ROW_PARTITION], data[at])
             target = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
         else:
             target = step(A, state, np.int64(data[at]), 0)

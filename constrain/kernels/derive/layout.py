@@ -15,6 +15,8 @@ change.
 
 from __future__ import annotations
 
+import numpy as np
+
 from constrain.kernels.compile import inner
 
 # Slots of the head.
@@ -83,7 +85,7 @@ CLASSES = OFFSETS + 6
 CLASS_TABLE = OFFSETS + 7
 """[2C, a power of two] class + 1, or 0"""
 PARTITIONS = OFFSETS + 8
-"""[M, 256] byte -> class, numbered in order of first byte"""
+"""[M, PARTITION_WORDS] byte -> class, numbered in order of first byte; four a slot (`class_of`)"""
 PARTITION_SIZE = OFFSETS + 9
 """[M] number of classes"""
 PARTITION_TABLE = OFFSETS + 10
@@ -110,7 +112,7 @@ TOKEN_IDS = OFFSETS + 20
 """[I] codes of tokens, set after set"""
 
 FIRST_BYTES = OFFSETS + 21
-"""[M, 256] the first byte of each class of a partition"""
+"""[M, PARTITION_WORDS] the first byte of each class of a partition, packed in the same way"""
 PRODUCTS = OFFSETS + 22
 """[3 * PRODUCT_SLOTS] of pairs of partitions met lately: both, and the one that tells apart what
 either does, + 1; one slot for each hash, and the last pair has it"""
@@ -211,6 +213,7 @@ ROW_RESOLVED = 2
 ROW_BUSY = 3
 
 CLASS_WORDS = 8
+PARTITION_WORDS = 64
 
 # Tokens that are steps of their own, as codes: ids, those of special tokens with SPECIAL added.
 SPECIAL = 1 << 28
@@ -228,3 +231,15 @@ OTHER_SPECIALS = 2
 def size_of(A, section):
     """Capacity of a section."""
     return A[section + 1] - A[section]
+
+
+@inner
+def byte_in(A, at, i):
+    """Byte i of those packed from slot `at` on, the lowest of a slot first."""
+    return (np.int64(A[at + (i >> 2)]) >> ((i & 3) << 3)) & 255
+
+
+@inner
+def class_of(A, partition, byte):
+    """The class of a byte in a partition."""
+    return byte_in(A, A[PARTITIONS] + partition * PARTITION_WORDS, byte)

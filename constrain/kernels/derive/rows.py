@@ -45,6 +45,7 @@ from constrain.kernels.derive.layout import (
     OK,
     PARTITION_SIZE,
     PARTITION_TABLE,
+    PARTITION_WORDS,
     PARTITIONS,
     POOL,
     PRODUCT_SLOTS,
@@ -61,6 +62,8 @@ from constrain.kernels.derive.layout import (
     STATUS,
     TARGETS,
     WORK,
+    byte_in,
+    class_of,
     size_of,
 )
 from constrain.kernels.derive.nodes import (
@@ -84,11 +87,20 @@ DIRECT_PAIRS = 4096
 
 
 @inner
-def _hash_partition(A, at, size):
-    h = np.int64(size)
-    for i in range(BYTES):
-        h = (h * 31 + A[at + i]) & 0x7FFFFFFF
-    return mix(h, size)
+def _packed(A, at):
+    """Four entries of WORK in one slot, as `byte_in` reads them."""
+    w = A[WORK] + at
+    low = np.int64(A[w]) | np.int64(A[w + 1]) << 8 | np.int64(A[w + 2]) << 16
+    high = np.int64(A[w + 3])
+    return low | (high - 256 if high > 127 else high) << 24
+
+
+@inner
+def _rehash_partition(A, p):
+    h = np.int64(A[A[PARTITION_SIZE] + p])
+    for j in range(PARTITION_WORDS):
+        h = (h * 31 + A[A[PARTITIONS] + p * PARTITION_WORDS + j]) & 0x7FFFFFFF
+    return mix(h, np.int64(A[A[PARTITION_SIZE] + p]))
 
 
 @inner
@@ -96,14 +108,16 @@ def rehash_partitions(A):
     """Fill the table of partitions again after sections grew."""
     clear(A, PARTITION_TABLE)
     for p in range(A[NUM_PARTITIONS]):
-        h = _hash_partition(A, A[PARTITIONS] + p * BYTES, A[A[PARTITION_SIZE] + p])
-        put(A, PARTITION_TABLE, h, p + 1)
+        put(A, PARTITION_TABLE, _rehash_partition(A, p), p + 1)
 
 
 @inner
 def intern_partition(A, at, size):
     """The partition WORK[at:at+256] (byte -> class), its classes numbered by first byte."""
-    h = _hash_partition(A, A[WORK] + at, size)
+    h = np.int64(size)
+    for j in range(PARTITION_WORDS):
+        h = (h * 31 + _packed(A, at + 4 * j)) & 0x7FFFFFFF
+    h = mix(h, size)
     bits = size_of(A, PARTITION_TABLE) - 1
     slot = h & bits
     while True:
@@ -112,8 +126,8 @@ def intern_partition(A, at, size):
             break
         same = A[A[PARTITION_SIZE] + p] == size
         if same:
-            for i in range(BYTES):
-                if A[A[PARTITIONS] + p * BYTES + i] != A[A[WORK] + at + i]:
+            for j in range(PARTITION_WORDS):
+                if A[A[PARTITIONS] + p * PARTITION_WORDS + j] != _packed(A, at + 4 * j):
                     same = False
                     break
         if same:
@@ -123,12 +137,15 @@ def intern_partition(A, at, size):
     if p >= size_of(A, PARTITION_SIZE):
         set_status(A, NEED_PARTITIONS, p + 1)
         return np.int64(0)
+    base = p * PARTITION_WORDS
+    for j in range(PARTITION_WORDS):
+        A[A[PARTITIONS] + base + j] = _packed(A, at + 4 * j)
+        A[A[FIRST_BYTES] + base + j] = 0
     seen = np.int64(0)
     for i in range(BYTES):
-        c = np.int64(A[A[WORK] + at + i])
-        A[A[PARTITIONS] + p * BYTES + i] = c
-        if c == seen:
-            A[A[FIRST_BYTES] + p * BYTES + c] = i
+        if A[A[WORK] + at + i] == seen:
+            first = np.int64(i - 256 if i > 127 and seen & 3 == 3 else i)
+            A[A[FIRST_BYTES] + base + (seen >> 2)] += first << ((seen & 3) << 3)
             seen += 1
     A[A[PARTITION_SIZE] + p] = size
     A[A[PARTITION_TABLE] + slot] = p + 1
@@ -205,21 +222,20 @@ def _row_of_single(A, t, part, sp):
 def _refine(A, at, size, partition, sp):
     """Cut the classes WORK[at:at+256] by a partition; returns how many there are now."""
     other = np.int64(A[A[PARTITION_SIZE] + partition])
-    base = partition * BYTES
     pairs = size * other
     new = 0
     if pairs <= DIRECT_PAIRS:
         for i in range(pairs):
             A[A[WORK] + sp + i] = -1
         for i in range(BYTES):
-            pair = np.int64(A[A[WORK] + at + i]) * other + A[A[PARTITIONS] + base + i]
+            pair = np.int64(A[A[WORK] + at + i]) * other + class_of(A, partition, i)
             if A[A[WORK] + sp + pair] < 0:
                 A[A[WORK] + sp + pair] = new
                 new += 1
             A[A[WORK] + at + i] = A[A[WORK] + sp + pair]
         return new
     for i in range(BYTES):
-        pair = np.int64(A[A[WORK] + at + i]) * other + A[A[PARTITIONS] + base + i]
+        pair = np.int64(A[A[WORK] + at + i]) * other + class_of(A, partition, i)
         found = -1
         for j in range(new):
             if A[A[WORK] + sp + j] == pair:
@@ -244,7 +260,7 @@ def _product(A, p, q, sp):
     if A[slot] == p and A[slot + 1] == q and A[slot + 2] != 0:
         return np.int64(A[slot + 2]) - 1
     for i in range(BYTES):
-        A[A[WORK] + sp + i] = A[A[PARTITIONS] + p * BYTES + i]
+        A[A[WORK] + sp + i] = class_of(A, p, i)
     size = _refine(A, sp, np.int64(A[A[PARTITION_SIZE] + p]), q, sp + BYTES)
     found = intern_partition(A, sp, size)
     if A[STATUS] == OK:
@@ -290,12 +306,12 @@ def _row_of_many(A, t, lo, hi, sp):
         return False
     kind = A[NODE * t + KIND]
     for c in range(size):
-        byte = np.int64(A[A[FIRST_BYTES] + known * BYTES + c])
+        byte = byte_in(A, A[FIRST_BYTES] + known * PARTITION_WORDS, c)
         count = 0
         dead = False
         for i in range(lo, hi):
             m = np.int64(A[A[WORK] + i])
-            its = A[A[PARTITIONS] + np.int64(A[NODE * m + ROW_PARTITION]) * BYTES + byte]
+            its = class_of(A, A[NODE * m + ROW_PARTITION], byte)
             target = np.int64(A[A[TARGETS] + A[NODE * m + ROW_OFFSET] + its])
             if kind == CAT and i == lo:
                 target = make_cat(A, target, np.int64(A[NODE * t + ARG_B]), scratch)
@@ -337,7 +353,7 @@ def _join_equal(A, classes, targets, size, partition, sp):
         A[A[WORK] + sp + i] = found
     if kept < size:
         for i in range(BYTES):
-            c = np.int64(A[A[PARTITIONS] + partition * BYTES + i])
+            c = class_of(A, partition, i)
             A[A[WORK] + classes + i] = A[A[WORK] + sp + c]
     return kept
 

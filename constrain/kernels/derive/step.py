@@ -54,7 +54,6 @@ from constrain.kernels.derive.layout import (
     NULLABLE,
     OK,
     OTHER_SPECIALS,
-    PARTITIONS,
     PATIENCE,
     POOL,
     REPEAT,
@@ -70,6 +69,7 @@ from constrain.kernels.derive.layout import (
     TOKEN_IDS,
     TOKEN_SETS,
     WORK,
+    class_of,
 )
 from constrain.kernels.derive.nodes import (
     after_capture,
@@ -131,7 +131,7 @@ def _after_byte(A, t, byte, sp):
         return np.int64(EPS_ID) if inside else np.int64(EMPTY_ID)
     if kind < CAT or kind > FOLLOW or not ensure_row(A, t, sp):
         return np.int64(EMPTY_ID)
-    c = A[A[PARTITIONS] + np.int64(A[NODE * t + ROW_PARTITION]) * 256 + byte]
+    c = class_of(A, A[NODE * t + ROW_PARTITION], byte)
     return np.int64(A[A[TARGETS] + A[NODE * t + ROW_OFFSET] + c])
 
 

@@ -35,13 +35,13 @@ from constrain.kernels.derive.layout import (
     LOOPS_NOT,
     NODE,
     OPEN,
-    PARTITIONS,
     POOL,
     REPEAT,
     ROW_OFFSET,
     ROW_PARTITION,
     TARGETS,
     UNSURE,
+    class_of,
     size_of,
 )
 
@@ -131,9 +131,9 @@ def covers(A, state, slice_start):
             return False
         last = np.int64(-1)
         for byte in range(256):
-            cu = A[A[PARTITIONS] + A[NODE * u + ROW_PARTITION] * 256 + byte]
-            cs = A[A[PARTITIONS] + A[NODE * s + ROW_PARTITION] * 256 + byte]
-            pair = np.int64(cu) * 256 + cs
+            cu = class_of(A, A[NODE * u + ROW_PARTITION], byte)
+            cs = class_of(A, A[NODE * s + ROW_PARTITION], byte)
+            pair = cu * 256 + cs
             if pair == last:
                 continue
             last = pair
@@ -169,9 +169,9 @@ def loops(A, state, slice_start):
         at += 1
         last = np.int64(-1)
         for byte in range(256):
-            cu = A[A[PARTITIONS] + A[NODE * u + ROW_PARTITION] * 256 + byte]
-            cs = A[A[PARTITIONS] + A[NODE * s + ROW_PARTITION] * 256 + byte]
-            pair = np.int64(cu) * 256 + cs
+            cu = class_of(A, A[NODE * u + ROW_PARTITION], byte)
+            cs = class_of(A, A[NODE * s + ROW_PARTITION], byte)
+            pair = cu * 256 + cs
             if pair == last:
                 continue
             last = pair

@@ -46,6 +46,7 @@ from constrain.kernels.derive.layout import (
     NUM_VISITED,
     OK,
     OPEN,
+    PARTITION_WORDS,
     PARTITIONS,
     REPEAT,
     ROW_OFFSET,
@@ -57,6 +58,8 @@ from constrain.kernels.derive.layout import (
     SUMMARY,
     TARGETS,
     UNSURE,
+    byte_in,
+    class_of,
 )
 from constrain.kernels.derive.nodes import make_cat, make_repeat
 from constrain.kernels.walk.cover import begins_with_counter, covers, loops
@@ -135,11 +138,11 @@ BOUNDED = -5
 @inner
 def _bytes_through(A, state):
     """How many bytes a state lets through."""
-    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    partition = np.int64(A[NODE * state + ROW_PARTITION])
     targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
     count = np.int64(0)
     for byte in range(256):
-        count += np.int64(A[targets + A[partition + byte]] != EMPTY_ID)
+        count += np.int64(A[targets + class_of(A, partition, byte)] != EMPTY_ID)
     return count
 
 
@@ -171,28 +174,28 @@ def _alike(A, state, unfit):
     Found by three bytes, one of which is among any bytes that are many in real grammars. From what
     is found they lead back, so that it has none in its turn. Look at STATUS before use.
     """
-    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    partition = np.int64(A[NODE * state + ROW_PARTITION])
     targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
     for guess in (101, 122, 48):
-        if A[targets + A[partition + guess]] == state:
+        if A[targets + class_of(A, partition, guess)] == state:
             return np.int64(EMPTY_ID)
     best = np.int64(EMPTY_ID)
     for guess in (101, 122, 48):
-        t = np.int64(A[targets + A[partition + guess]])
+        t = np.int64(A[targets + class_of(A, partition, guess)])
         if t == EMPTY_ID or t == best or A[NODE * t + FLAGS] & unfit:
             continue
         best = t
         if not resolve(A, t, 0):
             return np.int64(EMPTY_ID)
-        its_partition = A[PARTITIONS] + A[NODE * t + ROW_PARTITION] * 256
+        its_partition = np.int64(A[NODE * t + ROW_PARTITION])
         its_targets = A[TARGETS] + np.int64(A[NODE * t + ROW_OFFSET])
-        if A[its_targets + A[its_partition + guess]] != t:
+        if A[its_targets + class_of(A, its_partition, guess)] != t:
             continue
         count = np.int64(0)
         for byte in range(256):
             count += np.int64(
-                A[targets + A[partition + byte]] == t
-                and A[its_targets + A[its_partition + byte]] == t
+                A[targets + class_of(A, partition, byte)] == t
+                and A[its_targets + class_of(A, its_partition, byte)] == t
             )
         if count >= LEAST_ALIKE:
             return t
@@ -395,13 +398,13 @@ def walk(
         if num_exits >= 0:
             first_child = np.int64(0)
             last_child = num_exits
-        stack[0] = A[NODE * state + ROW_PARTITION] * 256
+        stack[0] = A[NODE * state + ROW_PARTITION] * PARTITION_WORDS
         stack[1] = A[NODE * state + ROW_OFFSET]
         stack[2] = first_child
         stack[3] = last_child
         stack[4] = ALONE
         if on_base:
-            stack[4] = A[NODE * based + ROW_PARTITION] * 256
+            stack[4] = A[NODE * based + ROW_PARTITION] * PARTITION_WORDS
             stack[5] = A[NODE * based + ROW_OFFSET]
         top = np.int64(0)
     targets = A[A[TARGETS] : A[TARGETS + 1]]
@@ -435,12 +438,12 @@ def walk(
             child = np.int64(children[at])
             i = child >> 8
             byte = child & 255
-            t = np.int64(targets[offset + partitions[partition + byte]])
+            t = np.int64(targets[offset + byte_in(partitions, partition, byte)])
         at += 1
         visited += 1
         base = np.int64(EMPTY_ID)
         if base_partition != ALONE:
-            base = np.int64(targets[base_offset + partitions[base_partition + byte]])
+            base = np.int64(targets[base_offset + byte_in(partitions, base_partition, byte)])
             if t == base:
                 continue  # the row tells already
             if base != EMPTY_ID and not _go_together(A, t, base, byte):
@@ -553,13 +556,13 @@ def walk(
             stack[FRAME * top + 2] = at
             stack[FRAME * top + 3] = end
             top += 1
-            partition = A[NODE * inside + ROW_PARTITION] * 256
+            partition = A[NODE * inside + ROW_PARTITION] * PARTITION_WORDS
             offset = np.int64(A[NODE * inside + ROW_OFFSET])
             at = first_child
             end = last_child
             base_partition = np.int64(ALONE)
             if base != EMPTY_ID:
-                base_partition = A[NODE * base + ROW_PARTITION] * 256
+                base_partition = A[NODE * base + ROW_PARTITION] * PARTITION_WORDS
                 base_offset = np.int64(A[NODE * base + ROW_OFFSET])
             stack[FRAME * top] = partition
             stack[FRAME * top + 1] = offset

@@ -19,10 +19,13 @@ from constrain.kernels.derive.layout import (
     FLAGS,
     NODE,
     PARTITION_SIZE,
+    PARTITION_WORDS,
     PARTITIONS,
     ROW_OFFSET,
     ROW_PARTITION,
     TARGETS,
+    byte_in,
+    class_of,
 )
 
 LEAST_RUN = 40
@@ -41,7 +44,7 @@ _IS_OVER = 2
 @inner
 def _run_class(A, state):
     """The class of bytes that a run from a state would be of; -1 if none has many."""
-    partition = A[PARTITIONS] + A[NODE * state + ROW_PARTITION] * 256
+    partition = A[NODE * state + ROW_PARTITION]
     best = np.int64(-1)
     most = np.int64(LEAST_RUN - 1)
     for c in range(A[A[PARTITION_SIZE] + A[NODE * state + ROW_PARTITION]]):
@@ -49,7 +52,7 @@ def _run_class(A, state):
             continue
         count = np.int64(0)
         for byte in range(256):
-            count += np.int64(A[partition + byte] == c)
+            count += np.int64(class_of(A, partition, byte) == c)
         if count > most:
             most = count
             best = np.int64(c)
@@ -84,7 +87,7 @@ def go_through_run(
     if run < 0:
         return np.int64(NO_RUN)
     kind = np.int64(A[NODE * state + ROW_PARTITION])
-    partition = A[PARTITIONS] + kind * 256
+    partition = A[PARTITIONS] + kind * PARTITION_WORDS
     levels[base] = A[NODE * state + ROW_OFFSET]
     known = np.int64(0)
     ending = np.int64(_RUNS_ON)  # what is at the level after the last one known
@@ -95,7 +98,7 @@ def go_through_run(
         while depth > 0 and at >= levels[base + LEVEL * depth - 1]:
             depth -= 1
         end = np.int64(preorder[at]) >> 8
-        c = np.int64(A[partition + (preorder[at] & 255)])
+        c = byte_in(A, partition, np.int64(preorder[at] & 255))
         t = np.int64(EMPTY_ID)
         if c == run:
             if depth == known and ending == _RUNS_ON:
