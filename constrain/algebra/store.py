@@ -25,6 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra import terms as t
+from constrain.algebra.arena import (
+    COUNTS,
+    FIRST_CAPACITY,
+    SMALL,
+    TABLES,
+    empty_arena,
+    grown_arena,
+    held_bytes,
+)
 from constrain.errors import LimitExceededError, UnsupportedFeatureError
 from constrain.kernels.derive import advance, build
 from constrain.kernels.derive import cpu as ops
@@ -49,62 +58,11 @@ PATIENCE: Final = 8
 which cost about as much as so many steps. 0 makes them at once."""
 Int32Array = npt.NDArray[np.int32]
 
-_FIRST_CAPACITY: Final = {
-    "nodes": 2048,
-    "pool": 1024,
-    "classes": 128,
-    "partitions": 128,
-    "targets": 16384,
-    "captures": 64,
-    "token_sets": 8,
-    "token_ids": 32,
-    "products": lay.PRODUCT_SLOTS,
-    "work": 16384,
-    "frames": 512,
-}
-_HASHED: Final = ("nodes", "classes", "partitions")
-"""Capacities that tables follow."""
-_SMALL: Final = 1 << 19
-"""Bytes up to which an arena grows in large steps."""
 _RUN: Final = 8
 """Parts that one instruction concatenates. Not all of a long row: its tails may be shared."""
 _GAP: Final = 1024
 """Zeros in a row, from which on an arena is copied in two parts."""
 
-_SECTIONS: Final = (
-    # section of the layout, the capacity it follows, slots for each
-    (lay.NODES, "nodes", lay.NODE),
-    (lay.MARK, "nodes", 1),
-    (lay.QUEUE, "nodes", 1),
-    (lay.PARENT, "nodes", 1),
-    (lay.TABLE, "nodes", 2),
-    (lay.POOL, "pool", 1),
-    (lay.CLASSES, "classes", lay.CLASS_WORDS),
-    (lay.CLASS_TABLE, "classes", 2),
-    (lay.PARTITIONS, "partitions", lay.PARTITION_WORDS),
-    (lay.PARTITION_SIZE, "partitions", 1),
-    (lay.PARTITION_TABLE, "partitions", 2),
-    (lay.TARGETS, "targets", 1),
-    (lay.BODY, "nodes", 1),
-    (lay.WORK, "work", 1),
-    (lay.FRAMES, "frames", 1),
-    (lay.COVER_MARK, "nodes", 1),
-    (lay.COVER_QUEUE, "nodes", 1),
-    (lay.COVER_WITH, "nodes", 1),
-    (lay.CAPTURES, "captures", 2),
-    (lay.TOKEN_SETS, "token_sets", 3),
-    (lay.TOKEN_IDS, "token_ids", 1),
-    (lay.FIRST_BYTES, "partitions", lay.PARTITION_WORDS),
-    (lay.PRODUCTS, "products", 3),
-)
-_COUNTS: Final = (
-    ("nodes", lay.NUM_NODES),
-    ("pool", lay.NUM_POOL),
-    ("classes", lay.NUM_CLASSES),
-    ("partitions", lay.NUM_PARTITIONS),
-    ("targets", lay.NUM_TARGETS),
-)
-"""Where the head says how much of a capacity is used."""
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
     lay.NEED_POOL: "pool",
@@ -165,8 +123,8 @@ class TermStore:
         self._interned: dict[t.Term, StateId]
         self.arena: Int32Array
         if prelude is None:
-            self._capacity, self._interned = dict(_FIRST_CAPACITY), {}
-            self.arena = self._empty_arena(self._capacity)
+            self._capacity, self._interned = dict(FIRST_CAPACITY), {}
+            self.arena = empty_arena(self._capacity)
             self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
         else:
             self._capacity, self._interned, self.arena = prelude.copies()
@@ -551,7 +509,7 @@ class TermStore:
     @property
     def nbytes(self) -> int:
         """Memory of the arena in bytes."""
-        return self.arena.nbytes
+        return held_bytes(self.arena)
 
     # What kernels ask for
 
@@ -628,20 +586,6 @@ class TermStore:
     def _section(self, section: int) -> Int32Array:
         return self.arena[self.arena[section] : self.arena[section + 1]]
 
-    def _empty_arena(self, capacity: Mapping[str, int]) -> Int32Array:
-        sizes = [capacity[what] * slots for _, what, slots in _SECTIONS]
-        offsets = np.cumsum([lay.HEAD, *sizes])
-        if offsets[-1] > lay.INFINITE:
-            raise LimitExceededError(
-                "max_terms",
-                given=capacity["nodes"],
-                allowed=self._limits.max_terms,
-                where="a grammar whose arena passes 8 GiB",
-            )
-        arena = np.zeros(int(offsets[-1]), np.int32)
-        arena[lay.OFFSETS : lay.OFFSETS + len(offsets)] = offsets
-        return arena
-
     def _grow(self, what: str, needed: int) -> None:
         """Make room for at least `needed` of something; ids and offsets within sections stay.
 
@@ -651,21 +595,16 @@ class TermStore:
         if what == "nodes":
             self._limits.check("max_terms", needed, "a grammar")
         # It is a large part of the work on a small grammar: few large steps at first.
-        factor = 4 if self.arena.nbytes < _SMALL else 2
+        factor = 4 if self.arena.nbytes < SMALL else 2
         capacity = {**self._capacity, what: self._capacity[what] * factor}
         while capacity[what] < needed:
             capacity[what] *= 2
-        for other, slot in _COUNTS:  # it costs as much to make room for one as for all
+        for other, slot in COUNTS:  # it costs as much to make room for one as for all
             if 2 * int(self.arena[slot]) > capacity[other]:
                 capacity[other] *= 2
-        small, large = self.arena, self._empty_arena(capacity)
-        large[: lay.OFFSETS] = small[: lay.OFFSETS]
-        large[lay.SUMMARY : lay.HEAD] = small[lay.SUMMARY : lay.HEAD]
-        for section, _, _ in _SECTIONS:
-            values = small[small[section] : small[section + 1]]
-            at = large[section]
-            large[at : at + len(values)] = values
-        if any(capacity[table] != self._capacity[table] for table in _HASHED):
+        as_before = all(capacity[what] == self._capacity[what] for what in TABLES.values())
+        large = grown_arena(self.arena, capacity, tables=as_before)
+        if not as_before:
             build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
         self._capacity, self.arena = capacity, large
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import constrain
 from constrain import Grammar, Limits, Vocabulary
+from constrain.algebra import arena as arena_module
 from constrain.algebra import store as store_module
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
@@ -276,9 +277,10 @@ AFTER_A_RUN = [
 @pytest.mark.parametrize("pattern", AFTER_A_RUN)
 @pytest.mark.parametrize("room", [4, 8, 16, 32, 64])
 def test_a_walk_goes_on_where_it_was_when_terms_need_more_room(pattern, room, monkeypatch):
-    least = dict.fromkeys(store_module._FIRST_CAPACITY, room)
+    least = dict.fromkeys(store_module.FIRST_CAPACITY, room)
     least |= {"products": lay.PRODUCT_SLOTS, "work": 64, "frames": 64}
-    monkeypatch.setattr(store_module, "_FIRST_CAPACITY", least)
+    monkeypatch.setattr(store_module, "FIRST_CAPACITY", least)
+    monkeypatch.setattr(arena_module, "_BLOCK", 4)  # what is zero is not copied
     for text in (b"", b"a", b'aa"'):
         automaton = Automaton(Grammar.from_regex(pattern), TYPING, Limits())
         state = automaton.after_bytes(automaton.start, text)

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from constrain.algebra import arena
+from constrain.algebra.store import TermStore
+from constrain.algebra.terms import alt, byte_class, cat, literal, repeat
+from constrain.errors import LimitExceededError
+from constrain.kernels.derive import layout as lay
+
+WORDS = [f"{n * 7919 % 10_007:05}" for n in range(2_000)]
+
+
+def grown_store() -> TermStore:
+    """A store that has grown several times, while it interned and while it derived."""
+    store = TermStore()
+    words = alt([literal(word.encode()) for word in WORDS])
+    either = store.intern(cat(words, repeat(byte_class(b"ab"), 1, 3_000), words))
+    for word in WORDS[::7]:
+        state = store.advance(either, word.encode() + b"ab" * 3)
+        assert store.advance(state, word.encode()) != 0
+    return store
+
+
+def test_a_large_arena_holds_what_a_small_one_would(monkeypatch):
+    monkeypatch.setattr(arena, "_MAPPED", 1 << 40)
+    plain = grown_store().arena
+    monkeypatch.setattr(arena, "_MAPPED", 0)
+    monkeypatch.setattr(arena, "_BLOCK", 16)
+    mapped = grown_store().arena
+    assert plain.nbytes > 1_000_000
+    assert np.array_equal(plain[lay.OFFSETS :][:24], mapped[lay.OFFSETS :][:24])
+    for (section, one), (_, other) in zip(arena._filled(plain), arena._filled(mapped), strict=True):
+        assert np.array_equal(one, other), section
+
+
+def test_a_section_that_cannot_grow_with_its_tables_is_refilled():
+    small = arena.empty_arena(arena.FIRST_CAPACITY)
+    small[int(small[lay.TABLE])] = 7
+    small[int(small[lay.WORK])] = 9
+    more = {**arena.FIRST_CAPACITY, "work": 2 * arena.FIRST_CAPACITY["work"]}
+    kept = arena.grown_arena(small, more, tables=True)
+    left = arena.grown_arena(small, more, tables=False)
+    assert [int(a[int(a[lay.TABLE])]) for a in (kept, left)] == [7, 0]
+    assert [int(a[int(a[lay.WORK])]) for a in (kept, left)] == [9, 9]
+
+
+def test_what_a_large_arena_holds_is_what_was_used_of_it():
+    store = grown_store()
+    assert store.arena.nbytes > arena._MAPPED
+    assert store.arena.nbytes / 4 < store.nbytes < store.arena.nbytes
+    small = TermStore()
+    assert small.nbytes == small.arena.nbytes < arena._MAPPED
+
+
+def test_an_arena_past_what_offsets_reach_is_refused():
+    with pytest.raises(LimitExceededError, match="MAX_ARENA_BYTES"):
+        arena.empty_arena({**arena.FIRST_CAPACITY, "nodes": 1 << 28})
