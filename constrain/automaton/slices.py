@@ -68,7 +68,8 @@ class Forest:
         tokens: int32: see `Trie`; past them lists of tokens that `plain` names.
         end: [N], int32: see `Trie`.
         plain: int32: where what is, see `kernels/walk/layout.py`.
-        preorder: int32: of each node of the vocabulary's trie its end << 8 | its byte.
+        preorder: [2 * M], int32: of each node of the vocabulary's trie its end << 8 | its byte;
+            then which groups of bytes are in it and below it (`lay.GROUPS`).
         max_depth: Of all tries.
     """
 
@@ -119,7 +120,7 @@ def forest_of(vocab: Vocabulary) -> Forest:
         return found
 
 
-_FIELDS = ("children", "starts", "tokens", "end", "plain")
+_FIELDS = ("children", "starts", "tokens", "end", "plain", "preorder")
 
 
 def _arrays_of(forest: Forest) -> Arrays:
@@ -131,7 +132,7 @@ def _forest_of(arrays: Arrays, vocab: Vocabulary) -> Forest | None:
     trie = vocab.trie
     if set(arrays) != set(_FIELDS) or any(a.dtype != np.int32 for a in arrays.values()):
         return None
-    forest = Forest(**arrays, preorder=_preorder(trie), max_depth=trie.max_depth + 2)  # type: ignore[arg-type]
+    forest = Forest(**arrays, max_depth=trie.max_depth + 2)  # type: ignore[arg-type]
     return forest if _is_sound(forest, trie) and _is_sound_table(forest, vocab) else None
 
 
@@ -144,6 +145,9 @@ def _is_sound(forest: Forest, trie: Trie) -> bool:
         known: Int32Array = getattr(trie, field)
         if not np.array_equal(getattr(forest, field)[: len(known)], known):
             return False
+    order = forest.preorder
+    if len(order) != 2 * trie.num_nodes or (order[: trie.num_nodes] != _order(trie)).any():
+        return False
     child_start, token_start = forest.starts.reshape(-1, 2).T
     below = forest.children >> 8
     return bool(
@@ -279,7 +283,47 @@ def _table(
 
 
 def _preorder(trie: Trie) -> Int32Array:
-    return _joined(trie.end << 8 | trie.byte)
+    return _joined(_order(trie), _groups(trie))
+
+
+def _order(trie: Trie) -> Int32Array:
+    return trie.end << 8 | trie.byte
+
+
+def _groups(trie: Trie) -> Int32Array:
+    """[M]: the groups of bytes in each node and below it, a bit each."""
+    parents, order = trie.parents, np.argsort(trie.depth, kind="stable")
+    levels = np.split(order, np.cumsum(np.bincount(trie.depth))[:-1])
+    state = np.zeros(trie.num_nodes + 1, np.int8)  # the last one is that of the root
+    group = lay.GROUPS[trie.byte]
+    for level in levels:
+        state[level] = _UTF8_STEPS[state[parents[level]], trie.byte[level]]
+    group[trie.byte >= 0x80] = lay.NON_ASCII
+    group[state[:-1] == _BROKEN] = lay.MALFORMED
+    found = np.append(np.int32(1) << group.astype(np.int32), np.int32(0))
+    for level in reversed(levels):
+        np.bitwise_or.at(found, parents[level], found[level])
+    return found[:-1]
+
+
+def _utf8_steps() -> npt.NDArray[np.int8]:
+    """[9, 256]: what comes after each byte of well-formed UTF-8; the last state is `_BROKEN`."""
+    one, two, three, after_e0, after_ed, after_f0, after_f4 = range(1, 8)
+    steps = np.full((_BROKEN + 1, 256), _BROKEN, np.int8)
+    steps[0, :0x80] = 0
+    for state, first, last, then in (
+        *((0, 0xC2, 0xDF, one), (0, 0xE1, 0xEF, two), (0, 0xE0, 0xE0, after_e0)),
+        *((0, 0xED, 0xED, after_ed), (0, 0xF1, 0xF3, three), (0, 0xF0, 0xF0, after_f0)),
+        *((0, 0xF4, 0xF4, after_f4), (one, 0x80, 0xBF, 0), (two, 0x80, 0xBF, one)),
+        *((three, 0x80, 0xBF, two), (after_e0, 0xA0, 0xBF, one), (after_ed, 0x80, 0x9F, one)),
+        *((after_f0, 0x90, 0xBF, two), (after_f4, 0x80, 0x8F, two)),
+    ):
+        steps[state, first : last + 1] = then
+    return steps
+
+
+_BROKEN = 8
+_UTF8_STEPS = _utf8_steps()
 
 
 def _joined(*arrays: Int32Array) -> Int32Array:

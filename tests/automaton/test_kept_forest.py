@@ -101,4 +101,4 @@ def test_what_is_no_forest_is_made_again(folder):
         assert disk_cache.save_arrays(path, wrong)
         assert contents(vocabulary()) == made
         count += 1
-    assert count == 65
+    assert count == 68

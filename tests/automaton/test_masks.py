@@ -200,9 +200,35 @@ AFTER = st.sampled_from(["", '"', "a", "ab|b", '"[a-z ]*"', "[0-9]{2}"])
 TYPING = Vocabulary(
     [bytes(p) for n in range(1, 4) for p in itertools.product(b'ab" -', repeat=n)]
     + [bytes([b]) for b in range(256)]
-    + [b"aaaaaaa", b'aaaa"', "aé".encode(), "éé".encode(), b"a\xc3", None],
-    eos_token_ids=[5 + 25 + 125 + 256 + 5],
+    + [b"aaaaaaa", b'aaaa"', "aé".encode(), "éé".encode(), b"a\xc3"]
+    + ["€a".encode(), "\u2028a".encode(), "a😀".encode(), b"\xe2\x82", b"\xed\xa0\x80", b"a\xe2a"]
+    + [b"\x82\xaca", b"\xf4\x90", b"\xf4\x8f\xbf\xbf", b"\xe0\x80a", b"\xe0\xa0", None],
+    eos_token_ids=[5 + 25 + 125 + 256 + 16],
 )
+
+
+def group_of(text):
+    """The group of the last byte of a text."""
+    for rest in [tail * n for tail in (b"\x80", b"\xbf") for n in range(4)]:
+        try:
+            (text + rest).decode()
+        except UnicodeDecodeError:
+            continue
+        return lay_walk.NON_ASCII if text[-1] >= 0x80 else int(lay_walk.GROUPS[text[-1]])
+    return lay_walk.MALFORMED
+
+
+@pytest.mark.parametrize("vocab", [NASTY, JSON, TYPING])
+def test_the_groups_of_bytes_in_a_node_and_below_it(vocab):
+    paths, expected = [], []
+    for node, depth in enumerate(vocab.trie.depth.tolist()):
+        del paths[depth:]
+        paths.append((paths[-1][1] if paths else b"") + bytes([vocab.trie.byte[node]]))
+        paths[-1] = (node, paths[-1])
+        expected.append(0)
+        for above, _ in paths:
+            expected[above] |= 1 << group_of(paths[-1][1])
+    assert forest_of(vocab).preorder[len(expected) :].tolist() == expected
 
 
 @settings(max_examples=100)

@@ -306,8 +306,11 @@ class ObjectLowering:
             return cat(self._member(key, value), self._after(after))
         index, _, keys = self._regions[key]
         keys = intersect((keys, complement(after.taken.spellings(index))))
-        make = self._body
         before = cat(self._layout.colon, self._lowering.value(value))
+        if self._counted(after.members) is None:  # nothing follows, whatever the key is
+            ending = self._ending(first=False) if self._complete(after) else EMPTY
+            return cat(keys, QUOTE, before, ending)
+        make = self._body
         instead: Term = EMPTY
         if self._only_others_follow(after, index):
             make = self._keys_of_others
@@ -328,14 +331,14 @@ class ObjectLowering:
         What stands between them then does not depend on the key, and no token that ends there need
         be looked at with the key in hand.
         """
-        if state.pending or self._left(state) or self._counted(state.members) is None:
+        members = self._counted(state.members)
+        if state.pending or self._left(state) or members is None:
             return False
         for other, region, _ in self._regions:
             # A bit more than is needed, so that it is seldom counted again.
             wanted = 1 << (state.taken.count(other) + (other == index)).bit_length()
             if self._members.region_room(region, wanted) >= wanted:
-                counted = state._replace(members=self._counted(state.members) or 0)
-                if self._can_finish(counted, (index, other)):
+                if self._can_finish(state._replace(members=members), (index, other)):
                     return True
         return False
 

@@ -86,7 +86,7 @@ FRAME = 6
 """Slots of a level of the stack: partition, targets, the next child, the end of the children; and
 partition and targets of the state whose row this one differs from, or ALONE."""
 ALONE = -1
-MANY_BYTES = 40
+MANY_BYTES = 24
 """A state that lets more bytes through, such as one inside a string, is worth a look for a way past
 the walk."""
 LEAST_ALIKE = 48
@@ -382,7 +382,7 @@ def walk(
                 A,
                 state,
                 0,
-                preorder.shape[0],
+                preorder.shape[0] >> 1,
                 preorder,
                 starts,
                 tokens,

@@ -5,6 +5,8 @@ Made by `automaton/slices.py`, read by `cpu.py`. A trie within the forest is the
 
 from __future__ import annotations
 
+import numpy as np
+
 OTHERS = 0
 """The node above the tokens that do not begin a plain text, or NO_TRIE."""
 RESTS = 1
@@ -30,3 +32,20 @@ JUMP_FIRST = 1
 JUMP_LAST = 2
 JUMP_OTHERS = 3
 JUMP_RESTS = 4
+
+# Groups of bytes that classes of patterns take or leave as a whole. `preorder` has for each node of
+# the vocabulary's trie which of them occur in its byte and below it, a bit each.
+_ASCII = (
+    *(b"abcdef", b"ghijklmnopqrstuvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ", b"0123456789"),
+    *(bytes((byte,)) for byte in b"_-./: @+%~=#"),
+    *(b"!$&'()*,;", b"<>?[]^`{|}", b'"\\'),
+)
+NON_ASCII = len(_ASCII) + 1
+"""The group of all bytes of code points past ASCII, in well-formed UTF-8."""
+MALFORMED = NON_ASCII + 1
+"""The group of all others."""
+GROUPS = np.full(256, MALFORMED, np.int64)
+"""[256]: the group of each byte; those past ASCII do not tell theirs."""
+GROUPS[:128] = len(_ASCII)
+for _number, _members in enumerate(_ASCII):
+    GROUPS[list(_members)] = _number

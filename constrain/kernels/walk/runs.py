@@ -4,6 +4,10 @@ Most bytes lead from such a state to itself, or to one like it with a lower boun
 the trie are gone through in the order in which they lie, with one look at a byte each: 2-3 ns a
 node instead of 10. Where another byte leaves the run, its node and the state there are written down
 (an *exit*), and the walk goes on from there as always.
+
+Where a state leads back to itself by all bytes that lie below a node, what lies there is not looked
+at: its tokens are in. Which bytes do is known by groups (`layout.GROUPS`), of each node and of the
+state; of text past ASCII it is seen by its well-formed spellings.
 """
 
 from __future__ import annotations
@@ -18,21 +22,25 @@ from constrain.kernels.derive.layout import (
     FIRST,
     FLAGS,
     NODE,
+    OK,
     PARTITION_SIZE,
     PARTITION_WORDS,
     PARTITIONS,
     ROW_OFFSET,
     ROW_PARTITION,
+    STATUS,
     TARGETS,
     byte_in,
     class_of,
 )
+from constrain.kernels.walk.layout import GROUPS, NON_ASCII
 
-LEAST_RUN = 40
+LEAST_RUN = 24
 """Bytes of a run that make going through all nodes worth while."""
 LEVEL = 2
 """Slots of a level: where the state's targets begin, and where the subtree gone into there ends."""
 
+NEVER = 1 << 20
 NO_RUN = -1
 INTERRUPTED = -2
 
@@ -60,6 +68,57 @@ def _run_class(A, state):
 
 
 @inner
+def _lead_to(A, state, first, last, target):
+    """Whether all bytes from first to last lead from a state to a target. Look at STATUS too."""
+    if state == EMPTY_ID or A[NODE * state + FLAGS] & FIRST or not resolve(A, state, 0):
+        return False
+    partition = np.int64(A[NODE * state + ROW_PARTITION])
+    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
+    for byte in range(first, last + 1):
+        if A[targets + class_of(A, partition, byte)] != target:
+            return False
+    return True
+
+
+@inner
+def _after(A, state, byte):
+    """The state after a byte from a state whose row is there."""
+    c = class_of(A, A[NODE * state + ROW_PARTITION], byte)
+    return np.int64(A[A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET]) + c])
+
+
+@inner
+def _returns(A, state):
+    """By the bytes of which groups a state leads back to itself, a bit each. Look at STATUS too."""
+    free = np.int64((1 << NON_ASCII) - 1)
+    for byte in range(128):
+        if _after(A, state, byte) != state:
+            free &= ~(np.int64(1) << GROUPS[byte])
+    # Well-formed UTF-8, from its last byte back to the first.
+    last = _after(A, state, 0xC2)
+    if not (_lead_to(A, last, 0x80, 0xBF, state) and _lead_to(A, state, 0xC2, 0xDF, last)):
+        return free
+    two = _after(A, state, 0xE1)
+    if not (_lead_to(A, two, 0x80, 0xBF, last) and _lead_to(A, state, 0xE1, 0xEC, two)):
+        return free
+    if not (
+        _lead_to(A, state, 0xEE, 0xEF, two)
+        and _lead_to(A, _after(A, state, 0xE0), 0xA0, 0xBF, last)
+        and _lead_to(A, _after(A, state, 0xED), 0x80, 0x9F, last)
+    ):
+        return free
+    three = _after(A, state, 0xF1)
+    if not (
+        _lead_to(A, three, 0x80, 0xBF, two)
+        and _lead_to(A, state, 0xF1, 0xF3, three)
+        and _lead_to(A, _after(A, state, 0xF0), 0x90, 0xBF, two)
+        and _lead_to(A, _after(A, state, 0xF4), 0x80, 0x8F, two)
+    ):
+        return free
+    return free | np.int64(1) << NON_ASCII
+
+
+@inner
 def go_through_run(
     A, state, first, stop, preorder, starts, tokens, mask, levels, base, exits, found
 ):
@@ -70,7 +129,8 @@ def go_through_run(
         state: A live state whose row is there.
         first: The nodes first, ..., stop - 1 are gone through: all those below some node.
         stop: See first.
-        preorder: [N], int32: of each node end << 8 | byte.
+        preorder: [2 * N], int32: of each node end << 8 | byte; then which groups of bytes are in
+            it and below it.
         starts: See `Trie`.
         tokens: See `Trie`.
         mask: [ceil(V/32)], uint32. Mutated.
@@ -94,10 +154,24 @@ def go_through_run(
     last = np.int64(EMPTY_ID)
     depth = np.int64(0)
     at = np.int64(first)
+    nodes = preorder.shape[0] >> 1
+    free = np.int64(0)  # by which groups of bytes the levels from `looping` on lead back
+    looping = np.int64(NEVER)
+    if A[A[TARGETS] + levels[base] + run] == state:
+        looping = np.int64(0)
+        free = _returns(A, state)
+        if A[STATUS] != OK:
+            return np.int64(INTERRUPTED)
     while at < stop:
         while depth > 0 and at >= levels[base + LEVEL * depth - 1]:
             depth -= 1
         end = np.int64(preorder[at]) >> 8
+        if depth >= looping and preorder[nodes + at] & ~free == 0:
+            for j in range(starts[2 * at + 3], starts[2 * end + 3]):
+                token = tokens[j]
+                mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+            at = end
+            continue
         c = byte_in(A, partition, np.int64(preorder[at] & 255))
         t = np.int64(EMPTY_ID)
         if c == run:
@@ -114,6 +188,14 @@ def go_through_run(
                     if A[NODE * t + ROW_PARTITION] == kind:
                         known += 1
                         levels[base + LEVEL * known] = A[NODE * t + ROW_OFFSET]
+                        if (
+                            looping == NEVER
+                            and A[A[TARGETS] + levels[base + LEVEL * known] + c] == t
+                        ):
+                            looping = known
+                            free = _returns(A, t)
+                            if A[STATUS] != OK:
+                                return np.int64(INTERRUPTED)
                     else:
                         ending = np.int64(_LEAVES)
             if depth < known:

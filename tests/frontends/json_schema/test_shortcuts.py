@@ -74,6 +74,7 @@ def test_real_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
         {"additionalProperties": {"type": "boolean"}},
         {"additionalProperties": {"type": "boolean"}, "minProperties": 2},
         {"additionalProperties": {"type": "boolean"}, "maxProperties": 2},
+        {"properties": {"a": {}}, "minProperties": 1, "maxProperties": 1},
         {"properties": {"a": {"const": 1}, "b": {}}, "required": ["b"]},
         {"propertyNames": {"maxLength": 0}},
         {"propertyNames": {"pattern": "^(a|b)$"}, "minProperties": 2},
