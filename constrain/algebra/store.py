@@ -574,12 +574,11 @@ class TermStore:
 
     def _text(self, node: int) -> bytes:
         """The bytes of a TEXT."""
-        text = bytearray()
+        parts: list[bytes] = []
         while node != lay.EPS_ID:
-            node, byte = self.arena[lay.NODE * node + lay.ARG_A :][:2].tolist()
-            text.append(byte)
-        text.reverse()
-        return bytes(text)
+            node, packed, size = self.arena[lay.NODE * node + lay.ARG_A :][:3].tolist()
+            parts.append(packed.to_bytes(lay.TEXT_BYTES, "little")[:size])
+        return b"".join(reversed(parts))
 
     # Room
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +43,58 @@ def test_steps_lead_to_the_states_of_rows(term):
         assert stepped == [store.advance(state, bytes([b])) for b in ALPHABET]
         if len(todo) < 8:
             todo += stepped
+
+
+LONG_TEXTS = st.lists(st.sampled_from(list(ALPHABET)), max_size=12).map(bytes)
+BYTE = t.byte_class(b"\xff")
+keys = t.capture(
+    t.cat(t.intersect((t.star(t.byte_class(b"ab")), t.complement(t.literal(b"abab")))), BYTE),
+    lambda w: t.cat(t.literal(w), BYTE),
+    before=t.byte_class(b"a\x80"),
+)
+"""Like keys of an object, which a quote ends; `BYTE` is the quote."""
+again = t.capture(keys.body, lambda w: t.literal(w[::-1]))
+like_objects = st.builds(
+    lambda names, rest, twice: t.cat(t.alt((*names, keys, *([again] * twice))), rest),
+    st.lists(plain_terms, max_size=2),
+    boolean_terms,
+    st.integers(0, 1),
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.one_of(plain_terms, boolean_terms, capturing_terms, token_terms, like_objects),
+    LONG_TEXTS,
+    st.sampled_from([0, 1, lay.MAX_PATIENCE]),
+)
+def test_several_bytes_lead_where_single_ones_do(term, text, patience):
+    store = TermStore(tokens=Tokens())
+    store.arena[lay.PATIENCE] = patience
+    start = store.intern(term)
+    if store.is_empty(start):
+        return
+    state, reached = store.advance_until_dead(start, text)
+    single, count = start, 0
+    while count < len(text) and single != DEAD:
+        single = store.advance(single, text[count : count + 1])
+        count += 1
+    assert (state, reached) == (single, count)
+
+
+@given(st.binary(min_size=1, max_size=12), st.sets(st.integers(1, 12)))
+def test_a_captured_text_is_what_was_written(text, cuts):
+    text = text.replace(b"\xff", b"\xfe") + b"\xff"
+    seen = []
+    body = t.cat(t.plus(t.byte_class(range(255))), BYTE)
+    captured = t.capture(body, lambda w: seen.append(w) or t.literal(b"a"))
+    store = TermStore()
+    state = store.intern(captured)
+    places = sorted({0, len(text), *[cut for cut in cuts if cut < len(text)]})
+    for begin, end in itertools.pairwise(places):
+        state = store.advance(state, text[begin:end])
+    assert store.advance(state, b"a") != DEAD
+    assert seen == [text]
 
 
 def test_what_comes_again_gets_a_row():

@@ -56,6 +56,7 @@ from constrain.kernels.derive.nodes import (
     rehash,
 )
 from constrain.kernels.derive.rows import rehash_partitions
+from constrain.kernels.derive.several import through
 from constrain.kernels.derive.step import BLUR, FIRST_TOKEN, step
 
 # Instructions of a program. Each is followed by its operands. Of these i, j, ... are terms: numbers
@@ -209,17 +210,25 @@ def advance(arena, state, data, start, stop):
     elif start == stop:
         resolve(A, state, 0)
     while at < stop and state != EMPTY_ID:
+        passed = np.int64(at) + 1
         resolved = A[NODE * state + ROW_STATE] == ROW_RESOLVED
         if resolved and not A[NODE * state + FLAGS] & BYTEWISE:
             c = class_of(A, A[NODE * state + ROW_PARTITION], data[at])
             target = np.int64(A[A[TARGETS] + A[NODE * state + ROW_OFFSET] + c])
         else:
-            target = step(A, state, np.int64(data[at]), 0)
+            A[REACHED] = at
+            target = np.int64(state)
+            if passed < stop:
+                target = through(A, state, data, at, stop)
+            if A[REACHED] > at:
+                passed = np.int64(A[REACHED])
+            elif A[STATUS] == OK:
+                target = step(A, state, np.int64(data[at]), 0)
             if A[STATUS] != OK or not decide(A, target, 0):
                 break
             if A[NODE * target + FLAGS] & HOLLOW:
                 target = np.int64(EMPTY_ID)
         state = target
-        at += 1
+        at = passed
     A[REACHED] = at
     return state

@@ -158,7 +158,9 @@ FOLLOW = 10
 UNKNOWN = 11
 """What follows a text that is not known: not empty, and nothing more can be said."""
 TEXT = 12
-"""No term: ARG_A: the TEXT before, or EPS_ID, ARG_B: the last byte."""
+"""No term: ARG_A: the TEXT before, or EPS_ID, ARG_B: the last bytes, the first of them lowest,
+ARG_C: how many, 1 to TEXT_BYTES. All before it are full."""
+TEXT_BYTES = 3
 TOKEN = 13
 """One token as a whole. ARG_A: its set. No byte goes on from it."""
 UNION = 14

@@ -65,6 +65,7 @@ from constrain.kernels.derive.layout import (
     STATUS,
     TARGETS,
     TEXT,
+    TEXT_BYTES,
     TOKEN,
     TOKEN_IDS,
     TOKEN_SETS,
@@ -149,6 +150,26 @@ def _has_token(A, t, token):
 
 
 @inner
+def longer_text(A, text, at, count):
+    """A TEXT and then the bytes WORK[at:at+count]."""
+    before = np.int64(text)
+    packed = np.int64(0)
+    size = np.int64(0)
+    if text != EPS_ID and A[NODE * text + ARG_C] < TEXT_BYTES:
+        before = np.int64(A[NODE * text + ARG_A])
+        packed = np.int64(A[NODE * text + ARG_B])
+        size = np.int64(A[NODE * text + ARG_C])
+    for i in range(count):
+        packed |= np.int64(A[A[WORK] + at + i]) << (8 * size)
+        size += 1
+        if size == TEXT_BYTES:
+            before = intern_node(A, TEXT, before, packed, size, 0)
+            packed = np.int64(0)
+            size = np.int64(0)
+    return intern_node(A, TEXT, before, packed, size, 0) if size > 0 else before
+
+
+@inner
 def step(A, root, byte, sp):
     """The term after a byte or token, or with BLUR the blurred term. Look at STATUS before use."""
     frame = np.int64(-1)
@@ -230,8 +251,10 @@ def step(A, root, byte, sp):
                     if value != EMPTY_ID and byte >= FIRST_TOKEN:
                         value = make_capture(A, text, value, capture)
                     elif value != EMPTY_ID:
-                        longer = intern_node(A, TEXT, text, byte, 0, 0)
-                        value = make_capture(A, longer, value, capture)
+                        if lacks_work(A, top + 1):
+                            return np.int64(EMPTY_ID)
+                        A[A[WORK] + top] = byte
+                        value = make_capture(A, longer_text(A, text, top, 1), value, capture)
                     if A[NODE * rest + FLAGS] & NULLABLE:
                         A[A[WORK] + frame + 2] = value
                         t = after_capture(A, capture, text, top)
