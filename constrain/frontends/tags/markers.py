@@ -13,11 +13,15 @@ text, and every part of it in angle or square brackets or between full-width bar
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from constrain.algebra.terms import EPS, Term, alt, cat, literal, special_token
 
 __all__ = ["bracketed", "marker", "special_parts"]
+
+_SHORT: Final = 100
+"""Code points of a marker that is remembered; 512 of them are 1 MiB."""
 
 _PARTS: Final = (
     re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]|◁[^◁▷\s]+▷"),
@@ -39,7 +43,14 @@ def special_parts(text: str) -> list[tuple[int, int]]:
 
 
 def marker(text: str, start: int = 0) -> Term:
-    """What is left of a marker from code point `start` on, as bytes or special tokens."""
+    """What is left of a marker from code point `start` on, as bytes or special tokens.
+
+    Those of a model family are the same in every grammar, so short ones are made once.
+    """
+    return (_known_marker if len(text) <= _SHORT else _marker)(text, start)
+
+
+def _marker(text: str, start: int) -> Term:
     parts = [part for part in special_parts(text) if part[0] >= start]
     after: dict[int, Term] = {len(text): EPS}
     cuts = sorted({start, *[at for part in parts for at in part]} - {len(text)})
@@ -50,3 +61,6 @@ def marker(text: str, start: int = 0) -> Term:
         specials = [cat(special_token(text[at:to]), after[to]) for a, to in parts if a == at]
         after[at] = alt([spelled, *specials])
     return after[start] if text else EPS
+
+
+_known_marker = lru_cache(maxsize=512)(_marker)

@@ -8,7 +8,9 @@ import pytest
 
 import constrain
 from constrain import Grammar, Vocabulary
+from constrain.algebra.store import TermStore
 from constrain.algebra.terms import EMPTY, cat, literal
+from constrain.frontends.tags import markers
 from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin
 from constrain.frontends.tags.markers import marker, special_parts
 from tests.matcher.vocabularies import allowed_ids
@@ -231,3 +233,13 @@ def test_markers():
     assert matcher.is_accepting
     assert constrain.compile(grammar, VOCAB).matcher().accept_token(TOKENS.index(b"<t>1"))
     assert Grammar(marker("<t>1", 2), "test").accepts(b">1")
+
+
+@pytest.mark.parametrize("text", ["", "<t>", "<t>1", "<a>b[C]", "<a><t>", "<t>" * 33, "<t>" * 40])
+def test_markers_made_once_are_those_made_each_time(text):
+    store = TermStore(tokens=VOCAB)
+    for start in range(len(text) + 1):
+        assert store.intern(marker(text, start)) == store.intern(markers._marker(text, start))
+        assert (marker(text, start) is marker(text, start)) == (
+            len(text) <= 100 or start == len(text)
+        )
