@@ -99,8 +99,9 @@ class Boundaries:
         assert edge.words is not None, "runs tell"
         if isinstance(edge.words, Token):
             lives = self._dead_ends.lives_after_token(target)
+        elif edge.is_json:
+            lives = self._dead_ends.lives_after_json(target)
         else:
-            self._dead_ends.refuse_unknown_count(edge)
             lives = self._dead_ends.lives(target, fresh=False)
         return cat(edge.words, target.rule) if lives else EMPTY
 

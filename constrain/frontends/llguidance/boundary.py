@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from constrain.algebra.terms import Rule, Term
+from constrain.algebra.terms import EPS, Rule, Term, Token
 from constrain.frontends.llguidance.contest import Contest, State
 from constrain.frontends.llguidance.stacks import Stack
 
@@ -76,6 +76,11 @@ class Edge(NamedTuple):
     target: Boundary
     contest: Contest | None = None
     is_endless: Callable[[], bool] | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the words are JSON texts, of any number of tokens."""
+        return self.contest is None and self.words is not EPS and not isinstance(self.words, Token)
 
 
 class Run(NamedTuple):

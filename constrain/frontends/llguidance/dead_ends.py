@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Final, NamedTuple, TypeVar
 
-from constrain.algebra.terms import EPS, Token
+from constrain.algebra.terms import Token
 from constrain.errors import UnsupportedFeatureError
-from constrain.frontends.llguidance.boundary import Boundary, Edge, Key, Run, Stacks
+from constrain.frontends.llguidance.boundary import Boundary, Key, Run, Stacks
 from constrain.frontends.llguidance.spacious import is_spacious
 from constrain.frontends.llguidance.ways import Ways
 from constrain.limits import Limits
@@ -259,15 +259,31 @@ class DeadEnds:
         places = cut if kept is None else [kept, *cut]
         return any([self.lives(place, fresh=False) for place in places])
 
-    def refuse_unknown_count(self, edge: Edge) -> None:
-        """Refuse a JSON text where its number of tokens decides what may follow."""
-        is_json = edge.contest is None and edge.words is not EPS
-        if is_json and edge.target.key.counts and self.depends(edge.target):
+    def lives_after_json(self, boundary: Boundary) -> bool:
+        """The same of a boundary after a JSON text, however many tokens that has.
+
+        Raises:
+            UnsupportedFeatureError: It depends on how many.
+        """
+        if not boundary.key.counts or not self.depends(boundary):
+            return self.lives(boundary, fresh=False)
+        places = self._after_some_tokens(boundary)
+        answers = {self.lives(place, fresh=place.key.counts) for place in places}
+        if len(answers) > 1:
             raise UnsupportedFeatureError(
                 "only max_tokens can end what follows a JSON text, and whether it does depends on "
                 "the number of tokens of that text",
                 hint="move what follows out of the rule with max_tokens",
             )
+        return answers.pop()
+
+    def _after_some_tokens(self, boundary: Boundary) -> Iterable[Boundary]:
+        """What a boundary may be when any number of tokens have ended in what stands before it."""
+        left: Boundary | None = boundary
+        while left is not None:
+            yield left
+            left, cut = self._ways.boundary_ticked(left, inside=True)
+            yield from cut
 
     def _is_alive(self, at: Boundary | Run) -> bool:
         return self.run_alive(at) if isinstance(at, Run) else self.alive(at)
@@ -322,8 +338,10 @@ class DeadEnds:
                 continue
             if isinstance(edge.words, Token):
                 yield from self._on_from_token_end(edge.target)
+            elif edge.is_json and edge.target.key.counts:
+                for place in self._after_some_tokens(edge.target):
+                    yield place, place.key.counts
             else:
-                self.refuse_unknown_count(edge)
                 yield edge.target, False
         if fresh:
             yield from self._on_from_token_end(boundary)
