@@ -89,9 +89,10 @@ class Boundaries:
         """Whether it must be known how far lexemes have come where a token ends."""
         if edge.contest is None:
             return False
-        return edge.words is None or (
-            edge.target.key.counts and self._dead_ends.depends(edge.target)
-        )
+        if edge.words is None:
+            return True
+        left = self._ways.apart(edge.target) if edge.target.key.counts else ()
+        return any(map(self._dead_ends.depends, left))
 
     def _on(self, edge: Edge) -> Term:
         """What is read on an edge, and what comes after it; `EMPTY` if that is a dead end."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from itertools import count
+from itertools import count, pairwise
 from typing import Final, NamedTuple, TypeVar
 
 from constrain.algebra.terms import Token
@@ -219,6 +219,7 @@ class DeadEnds:
             self._spend(len(parents), root)
             targets = [edge.target for edge in self._ways.edges(boundary)]
             targets += self._ways.all_cuts(boundary.key.stacks)
+            targets += self._ways.apart(boundary)
             for _, run in self._ways.beginnings(boundary.key):
                 targets += self._ways.without_rivals(run)
             for target in targets:
@@ -265,25 +266,26 @@ class DeadEnds:
         Raises:
             UnsupportedFeatureError: It depends on how many.
         """
-        if not boundary.key.counts or not self.depends(boundary):
+        if not any(map(self.depends, self._ways.apart(boundary))):
             return self.lives(boundary, fresh=False)
-        places = self._after_some_tokens(boundary)
-        answers = {self.lives(place, fresh=place.key.counts) for place in places}
-        if len(answers) > 1:
+        lots = self._after_some_tokens(boundary)
+        answers = [any([self.lives(at, fresh=at.key.counts) for at in lot]) for lot in lots]
+        if any([later and not now for now, later in pairwise(answers)]):
             raise UnsupportedFeatureError(
                 "only max_tokens can end what follows a JSON text, and whether it does depends on "
                 "the number of tokens of that text",
                 hint="move what follows out of the rule with max_tokens",
             )
-        return answers.pop()
+        return answers[0]
 
-    def _after_some_tokens(self, boundary: Boundary) -> Iterable[Boundary]:
-        """What a boundary may be when any number of tokens have ended in what stands before it."""
+    def _after_some_tokens(self, boundary: Boundary) -> Iterable[list[Boundary]]:
+        """What a boundary may be when no, one, two, ... tokens have ended in what is before it."""
         left: Boundary | None = boundary
+        cut: list[Boundary] = []
         while left is not None:
-            yield left
+            yield [left, *cut]
             left, cut = self._ways.boundary_ticked(left, inside=True)
-            yield from cut
+        yield cut
 
     def _is_alive(self, at: Boundary | Run) -> bool:
         return self.run_alive(at) if isinstance(at, Run) else self.alive(at)
@@ -339,8 +341,8 @@ class DeadEnds:
             if isinstance(edge.words, Token):
                 yield from self._on_from_token_end(edge.target)
             elif edge.is_json and edge.target.key.counts:
-                for place in self._after_some_tokens(edge.target):
-                    yield place, place.key.counts
+                for lot in self._after_some_tokens(edge.target):
+                    yield from [(place, place.key.counts) for place in lot]
             else:
                 yield edge.target, False
         if fresh:

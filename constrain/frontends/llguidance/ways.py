@@ -461,9 +461,20 @@ class Ways:
         """The places after each lexeme of a run, should all others be cut short, or it itself."""
         found: list[Boundary] = []
         for _, stacks in run.after:
-            found.append(self.boundary(Key(stacks), "after a lexeme"))
+            found += self.apart(self.boundary(Key(stacks), "after a lexeme"))
             found += self.all_cuts(stacks)
         return found
+
+    def apart(self, boundary: Boundary) -> list[Boundary]:
+        """What may be left of a boundary: its stacks that count alike, each such lot by itself."""
+        key = boundary.key
+        lots: dict[Stack | None, list[Stack]] = {}
+        for stack in key.stacks:
+            lots.setdefault(stack.counted, []).append(stack)
+        if len(lots) == 1:
+            return [boundary]
+        keys = [replace(key, stacks=frozenset(lot)) for lot in lots.values()]
+        return [self.boundary(part, boundary.rule.name) for part in keys]
 
     def renewed(self, stacks: Stacks) -> Stacks:
         """The stacks as if no token had ended."""

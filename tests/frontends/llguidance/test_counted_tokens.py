@@ -470,7 +470,7 @@ def sentence_from(compiled, run):
     return None
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", [*range(100), 269, 739, 1656])
 def test_random_grammars(seed):
     """What both readings say is so; where they differ, either may be."""
     made = Random(seed)
