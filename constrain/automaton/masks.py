@@ -160,7 +160,7 @@ class MaskRows:
         self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
-        self._stack = np.zeros((FRAME + LEVEL) * (self._forest.max_depth + 2), np.int32)
+        self._stack = np.zeros((FRAME + LEVEL) * 2 * (self._forest.max_depth + 2), np.int32)
         self._exits = np.zeros(2 * MAX_EXITS, np.int32)
         self._listed = np.zeros(2 * SHORT_LIST, np.int32)
         self.steps = Steps()

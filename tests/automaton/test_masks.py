@@ -249,12 +249,13 @@ texts_of_names = [bytes(p) for n in range(4) for p in itertools.product(b'ab"', 
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(names, names, plain_terms, plain_terms)
-def test_states_that_differ_from_another_one_along_some_names(out, named, after, otherwise):
+@given(names, names, plain_terms, plain_terms, st.booleans())
+def test_states_that_differ_from_another_one_along_some_names(out, named, after, otherwise, quoted):
     quote, free = t.literal(b'"'), t.star(t.byte_class(set(range(256)) - set(b'"')))
     others = t.intersect((free, t.complement(t.alt(map(t.literal, out | named)))))
     parts = [t.cat(t.literal(name), quote, rule_of(after)) for name in named]
-    check_rows(t.alt([*parts, t.cat(others, quote, rule_of(otherwise))]), QUOTED, texts_of_names)
+    keys = t.alt([*parts, t.cat(others, quote, rule_of(otherwise))])
+    check_rows(t.cat(quote, keys) if quoted else keys, QUOTED, texts_of_names)
 
 
 def test_such_states_use_the_row_of_the_other_one(monkeypatch):

@@ -280,7 +280,7 @@ def walk(
         plain: int32, of the forest: see `layout.py`.
         preorder: int32, of the forest: see `runs.py`.
         mask: [ceil(V/32)], uint32. Mutated; bits that are set stay set, but for BASED_*.
-        stack: [(FRAME + LEVEL) * (max depth + 2)], int32: scratch, kept between calls.
+        stack: [(FRAME + LEVEL) * 2 * (max depth + 2)], int32: scratch, kept between calls.
         start: 0, or what the last call returned when STATUS stopped it.
         seen: [N], int32. In mode PLAIN zero at the first call: the live state of each node goes
             here; or [0], to do without. In other modes scratch, kept between calls.
@@ -487,21 +487,26 @@ def walk(
                 ready = A[STATUS] == OK and resolve(A, inside, 0)
             if ready and byte == _QUOTE and mode != PLAIN:
                 jump = _jump(plain, i)
-                if jump >= 0:
-                    ready = covers(A, inside, slice_start)
+            text = inside
+            if jump >= 0:
+                if mode != PART:  # there the mask is not ours alone
+                    beside = _alike(A, inside, FIRST)
+                    if beside != EMPTY_ID and covers(A, beside, slice_start):
+                        text = beside if A[NODE * beside + FLAGS] & COVERS else inside
+                ready = A[STATUS] == OK and covers(A, text, slice_start)
             if not ready:
                 stack[FRAME * top + 2] = at - 1
                 stack[FRAME * top + 3] = end
                 A[NUM_VISITED] = visited - 1
                 return top + 1
-            if jump >= 0 and A[NODE * inside + FLAGS] & COVERS:
-                loops(A, inside, slice_start)
+            if jump >= 0 and A[NODE * text + FLAGS] & COVERS:
+                loops(A, text, slice_start)
                 listing = False
                 A[NUM_LISTED] = -1
                 for j in range(plain[jump + JUMP_FIRST], plain[jump + JUMP_LAST]):
                     token = tokens[j]
                     mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
-                which = JUMP_RESTS if A[NODE * inside + FLAGS] & LOOPS else JUMP_OTHERS
+                which = JUMP_RESTS if A[NODE * text + FLAGS] & LOOPS else JUMP_OTHERS
                 root = np.int64(plain[jump + which])
                 first_child = last_child
                 if root != NO_TRIE:
@@ -556,6 +561,16 @@ def walk(
             stack[FRAME * top + 2] = at
             stack[FRAME * top + 3] = end
             top += 1
+            if jump >= 0 and text != inside:
+                # Once the tokens of that one are there, both are walked together.
+                stack[FRAME * top] = A[NODE * inside + ROW_PARTITION] * PARTITION_WORDS
+                stack[FRAME * top + 1] = A[NODE * inside + ROW_OFFSET]
+                stack[FRAME * top + 2] = starts[2 * i + 2]
+                stack[FRAME * top + 3] = starts[2 * i + 4]
+                stack[FRAME * top + 4] = A[NODE * text + ROW_PARTITION] * PARTITION_WORDS
+                stack[FRAME * top + 5] = A[NODE * text + ROW_OFFSET]
+                top += 1
+                inside = text
             partition = A[NODE * inside + ROW_PARTITION] * PARTITION_WORDS
             offset = np.int64(A[NODE * inside + ROW_OFFSET])
             at = first_child
