@@ -102,6 +102,9 @@ class TermStore:
     Attributes:
         lock: Held by whoever calls, when the store is shared.
         arena: The flat array of `kernels/derive/layout.py`. Replaced by a larger one when it grows.
+        room: How many terms it has room for.
+        counts_tokens: Some term made so far is another one once a token has ended (`Timed`).
+        names_tokens: Some term made so far names a token.
     """
 
     def __init__(
@@ -113,7 +116,8 @@ class TermStore:
         self.lock = threading.RLock()
         self._limits = limits
         self._rules: list[t.Rule] = []
-        self._counts_tokens = False
+        self.counts_tokens = False
+        self.names_tokens = False
         self._counts_matter = False
         self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
@@ -128,6 +132,7 @@ class TermStore:
             self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
         else:
             self._capacity, self._interned, self.arena = prelude.copies()
+        self.room = self._capacity["nodes"]
         self.arena[lay.PATIENCE] = PATIENCE
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
 
@@ -245,7 +250,7 @@ class TermStore:
         if found is None:
             found = self._rule_ids[rule] = len(self._rules)
             self._rules.append(rule)
-            self._counts_tokens |= isinstance(rule, t.Timed)
+            self.counts_tokens |= isinstance(rule, t.Timed)
         return found
 
     def _capture_id(self, capture: t.Capture) -> int:
@@ -275,6 +280,7 @@ class TermStore:
             self._section(lay.TOKEN_SETS)[3 * found : 3 * found + 3] = (at, listed, kind)
             self.arena[lay.NUM_TOKEN_IDS] = at + len(codes)
             self._token_sets[key] = found
+            self.names_tokens = True
         return found
 
     def _codes(self, name: str | int, term: t.Token) -> list[int]:
@@ -358,7 +364,8 @@ class TermStore:
 
         def step() -> None:
             nonlocal now, start
-            now = int(advance(self.arena, now, data, start, stop))
+            now = advance(self.arena, now, data, start, stop)
+            now = now if now >= 0 else ~now
             start = int(self.arena[lay.REACHED])
 
         self._run(step)
@@ -366,16 +373,11 @@ class TermStore:
 
     def after(self, state: StateId, data: npt.NDArray[np.uint8], start: int, stop: int) -> StateId:
         """The state after data[start:stop], or DEAD. Half the time of `advance_in`."""
-        found = advance(self.arena, state, data, start, stop)
-        if self.arena[lay.STATUS] == lay.OK:
-            return StateId(found)
+        found: StateId = advance(self.arena, state, data, start, stop)
+        if found >= 0:
+            return found
         self.arena[lay.STATUS] = lay.OK  # what was missing is missed again
         return self.advance_in(state, data, start, stop)[0]
-
-    @property
-    def counts_tokens(self) -> bool:
-        """Whether some term made so far is another one once a token has ended (`Timed`)."""
-        return self._counts_tokens
 
     @property
     def counts_matter(self) -> bool:
@@ -386,11 +388,6 @@ class TermStore:
         """The rule that a state is; None if it is none."""
         kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
         return self._rules[number] if kind == lay.RULE else None
-
-    @property
-    def names_tokens(self) -> bool:
-        """Whether some term made so far names a token."""
-        return bool(self._token_sets)
 
     def make_first(self, state: StateId) -> None:
         """Make rules, and what follows captured texts, as far as they come first in a state.
@@ -606,6 +603,7 @@ class TermStore:
         if not as_before:
             build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
         self._capacity, self.arena = capacity, large
+        self.room = capacity["nodes"]
 
 
 class Prelude:

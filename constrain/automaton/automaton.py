@@ -41,6 +41,7 @@ class Automaton:
         self._ticks = self._rows.ticks
         self.known_row = self._rows.get
         self._bytes = vocab.flat_bytes
+        self._num_tokens = vocab.num_tokens
         self._offsets = vocab.flat_offsets.data  # read in half the time of an array
         self.start: StateId = self._store.intern(grammar.term)
         # A grammar that is large from the start is not made anew for nothing.
@@ -97,21 +98,22 @@ class Automaton:
         if found is not None:
             return found
         first = last = 0
-        if token_id < self.vocab.num_tokens:
+        if token_id < self._num_tokens:
             first, last = self._offsets[token_id], self._offsets[token_id + 1]
         store = self._store
         with self._lock:
-            found = DEAD
             if first < last:
                 found = store.after(state, self._bytes, first, last)
             else:
+                found = DEAD
                 store.make_first(state)
             if store.names_tokens:
                 found = store.union(found, self._rows.named.step(state, token_id))
             if store.counts_tokens:
                 found = self._ticks.after(found)
             self._steps.put_one(state, token_id, found)
-            self.is_full = store.num_terms > self._full
+            if store.room > self._full:  # else it is not full, and there is no need to ask
+                self.is_full = store.num_terms > self._full
         return found
 
     def after_bytes(self, state: StateId, data: bytes) -> StateId:

@@ -194,7 +194,7 @@ def build(arena, program, results):
 
 @entry
 def advance(arena, state, data, start, stop):
-    """The state after data[start:stop]; EMPTY_ID once nothing may follow.
+    """The state after data[start:stop]; EMPTY_ID once nothing may follow; ~state if STATUS is set.
 
     A[REACHED] is how many bytes of data are behind the state returned: up to and with the byte that
     killed it, or up to where STATUS stopped the kernel. With start == stop the state's row is made
@@ -204,7 +204,7 @@ def advance(arena, state, data, start, stop):
     at = start
     if not decide(A, state, 0):
         A[REACHED] = at
-        return state
+        return ~np.int64(state)
     if A[NODE * state + FLAGS] & HOLLOW:
         state = np.int64(EMPTY_ID)
     elif start == stop:
@@ -231,4 +231,4 @@ def advance(arena, state, data, start, stop):
         state = target
         at = passed
     A[REACHED] = at
-    return state
+    return state if A[STATUS] == OK else ~state

@@ -28,8 +28,6 @@ from constrain.kernels.derive.layout import (
     CAPTURE,
     CAT,
     CLASS,
-    CLASS_WORDS,
-    CLASSES,
     EMPTY_ID,
     EPS_ID,
     FLAGS,
@@ -53,7 +51,7 @@ from constrain.kernels.derive.nodes import (
     make_cat,
     make_repeat,
 )
-from constrain.kernels.derive.step import longer_text, step
+from constrain.kernels.derive.step import is_in, longer_text, step
 
 MOST_CAPTURES = 4
 """Members of a union that capture, each with its slots."""
@@ -74,10 +72,7 @@ def _class_first(A, t):
 def _begins(A, t, byte):
     """Whether a byte may begin a term, as far as that is seen at once."""
     first = _class_first(A, t)
-    if first == EMPTY_ID:
-        return True
-    at = A[CLASSES] + np.int64(A[NODE * first + ARG_A]) * CLASS_WORDS
-    return (A[at + (byte >> 5)] >> (byte & 31)) & 1 != 0
+    return first == EMPTY_ID or is_in(A, byte, first)
 
 
 @inner
@@ -146,7 +141,7 @@ def _through_captures(A, core, data, start, stop, sp):
     count = _open_captures(A, core, sp)
     last = np.int64(A[REACHED])
     A[REACHED] = start
-    if count == 0:
+    if count == 0 or _ends_capture(A, sp, count, np.int64(data[start])):
         return np.int64(core)
     others = np.int64(EMPTY_ID)
     if last > first:

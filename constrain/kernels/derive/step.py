@@ -101,6 +101,8 @@ def _simple(A, t, byte):
         return True
     if byte >= FIRST_TOKEN:
         return False
+    if kind == CAT and A[NODE * A[NODE * t + ARG_A] + KIND] == CLASS:
+        return True
     flags = A[NODE * t + FLAGS]
     if byte == BLUR:
         return not flags & BYTEWISE or (kind != CAT and kind != ALT and kind != CAPTURE)
@@ -123,14 +125,24 @@ def _first_part(A, t, sp):
 
 
 @inner
+def is_in(A, byte, t):
+    """Whether a byte is in a CLASS."""
+    at = A[CLASSES] + np.int64(A[NODE * t + ARG_A]) * CLASS_WORDS
+    return (A[at + (byte >> 5)] >> (byte & 31)) & 1 != 0
+
+
+@inner
 def _after_byte(A, t, byte, sp):
     """The term after a byte, of a term that needs no look at its parts. See STATUS."""
     kind = A[NODE * t + KIND]
     if kind == CLASS:
-        at = A[CLASSES] + np.int64(A[NODE * t + ARG_A]) * CLASS_WORDS
-        inside = (A[at + (byte >> 5)] >> (byte & 31)) & 1 != 0
-        return np.int64(EPS_ID) if inside else np.int64(EMPTY_ID)
-    if kind < CAT or kind > FOLLOW or not ensure_row(A, t, sp):
+        return np.int64(EPS_ID) if is_in(A, byte, t) else np.int64(EMPTY_ID)
+    if kind < CAT or kind > FOLLOW:
+        return np.int64(EMPTY_ID)
+    if kind == CAT and A[NODE * A[NODE * t + ARG_A] + KIND] == CLASS:
+        inside = is_in(A, byte, np.int64(A[NODE * t + ARG_A]))
+        return np.int64(A[NODE * t + ARG_B]) if inside else np.int64(EMPTY_ID)
+    if not ensure_row(A, t, sp):
         return np.int64(EMPTY_ID)
     c = class_of(A, A[NODE * t + ROW_PARTITION], byte)
     return np.int64(A[A[TARGETS] + A[NODE * t + ROW_OFFSET] + c])
