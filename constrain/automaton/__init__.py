@@ -6,11 +6,12 @@ are kept, when rules are made ahead of need, what one lock guards. Not decided h
 means (`algebra`), where one sequence stands (`matcher`).
 
 Read in this order: `automaton` (states), `steps` (what is known of them), `ticks` (states where a
-token ends), `masks` (rows), `slices` (plain text), `heads` and `headwalk` (rests of strings),
-`eager` (rows ahead of need).
+token ends), `rows` and `masks` (rows), `scratch` (for their walks), `slices` (plain text), `heads`
+and `headwalk` (rests of strings), `eager` (rows ahead of need).
 """
 
 from constrain.automaton.automaton import Automaton
-from constrain.automaton.masks import MaskRow, MaskRows
+from constrain.automaton.masks import MaskRows
+from constrain.automaton.rows import MaskRow
 
 __all__ = ["Automaton", "MaskRow", "MaskRows"]

@@ -41,8 +41,11 @@ Int32Array = npt.NDArray[np.int32]
 
 MAX_REMAINDERS = 8192
 """Pairs of a token and a remainder. `[a-z]*` has 10^5: walking them costs more than it saves."""
-MAX_HEAD_BYTES = 64 << 20
-"""Heads of one vocabulary: 4 bytes an id and some. Past it the oldest go."""
+MAX_HEAD_BYTES = 32 << 20
+"""All that the heads of one vocabulary hold, rows and remainders too: 0.2 to 1.5 MB each for
+150,000 ids. Past it the oldest go."""
+MIN_NOTE_BYTES = 256
+"""What a head takes of which only the cost is known."""
 MAX_ROWS_PER_HEAD = 64
 """Rows of one head for different bounds, a bit an id. Past it the oldest go."""
 
@@ -50,7 +53,6 @@ RESTS = -1
 """In the counts of nodes: the repeat is over, and the rest of the head goes on."""
 DEAD_NODE = -2
 """In the counts of nodes: no sentence of the head begins so."""
-_NEVER = np.int32(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +111,34 @@ class Head:
         self._rows: dict[tuple[int, int], HeadRow] = {}
         ended = _counts_at_end(trie, places.parents, counts)
         owner = places.owners
-        self._inside = np.full(vocab.vocab_size, _NEVER, np.int32)
+        self._levels: list[int] = np.unique(np.append(ended[ended >= 0], 0)).tolist()
+        """The counts that occur: rows change only there."""
+        never = self._levels[-1] + 2  # past any level that is asked for
+        self._inside = np.full(vocab.vocab_size, never, np.min_scalar_type(never))
         inside = counts[owner] >= 0
         self._inside[trie.tokens[inside]] = counts[owner[inside]]
         resting = counts[owner] == RESTS
         self._resting_tokens = trie.tokens[resting]
         self._resting_counts = ended[owner[resting]]
         self._by_count = _remainders(vocab, ended, np.flatnonzero(exits))
-        self._levels: list[int] = np.unique(np.append(ended[ended >= 0], 0)).tolist()
-        """The counts that occur: rows change only there."""
+        self._nbytes: int = self._inside.nbytes + self._resting_tokens.nbytes
+        self._nbytes += self._resting_counts.nbytes + MIN_NOTE_BYTES
+        self._nbytes += sum(trie.nbytes for trie in (self._by_count or {}).values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that it holds, rows too."""
+        return self._nbytes + sum(row.words.nbytes for row in list(self._rows.values()))
 
     @property
     def is_shared(self) -> bool:
         """Whether rows can be had; if not, the head and its continuation are walked together."""
         return self._by_count is not None
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows are kept."""
+        return len(self._rows)
 
     def row(self, lo: int, hi: int) -> HeadRow:
         """The row for a counter of lo..hi. Any pair will do where the head has no counter."""
@@ -187,9 +203,7 @@ def _remainders(
         depth = int(trie.depth[node]) + 1
         texts, ids = rests.setdefault(int(ended[node]), ([], []))
         for token in trie.tokens[first[i] : last[i]].tolist():
-            text = vocab.token_bytes[token]
-            assert text is not None
-            texts.append(text[depth:])
+            texts.append(vocab.bytes_of(token)[depth:])
             ids.append(token)
     return {
         count: build_trie(texts).retargeted(ids) for count, (texts, ids) in rests.items() if ids
@@ -209,13 +223,17 @@ class Walked:
     num_nodes: int
     measurable: bool = True
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes with its key."""
+        return MIN_NOTE_BYTES
+
 
 class HeadRows:
     """The heads met so far over one vocabulary, by key. Thread-safe, bounded."""
 
     def __init__(self, vocab: Vocabulary) -> None:
         self._trie = vocab.trie
-        self._max_heads = max(16, MAX_HEAD_BYTES // (4 * vocab.vocab_size))
         self._heads: dict[bytes, Head | Walked] = {}
         self._lock = threading.Lock()
 
@@ -231,9 +249,30 @@ class HeadRows:
     def put(self, key: bytes, head: Head | Walked) -> None:
         """Keep what was learnt of a head."""
         with self._lock:
-            if key not in self._heads and len(self._heads) >= self._max_heads:
-                del self._heads[next(iter(self._heads))]
             self._heads[key] = head
+            self._make_room()
+
+    def row(self, head: Head, lo: int, hi: int) -> HeadRow:
+        """The row of a head for a counter of lo..hi: see `Head.row`."""
+        before = head.num_rows
+        row = head.row(lo, hi)
+        if head.num_rows != before:
+            with self._lock:
+                self._make_room()
+        return row
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the heads hold."""
+        with self._lock:
+            return sum(head.nbytes for head in self._heads.values())
+
+    def _make_room(self) -> None:
+        """Forget the oldest, but not the last, until the others stay within the bound."""
+        held = sum(head.nbytes for head in self._heads.values())
+        while held > MAX_HEAD_BYTES and len(self._heads) > 1:
+            oldest = next(iter(self._heads))
+            held -= self._heads.pop(oldest).nbytes
 
 
 _BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, HeadRows] = weakref.WeakKeyDictionary()

@@ -73,13 +73,13 @@ class HeadWalk:
                 lambda: self._measure_counted(body, parts[1:]),
             )
             if isinstance(head, Head):
-                return head.row(lo, hi)
+                return self._heads.row(head, lo, hi)
             if head is None or head.measurable:
                 return None
         head = self._known(
             self._plain_key(parts), lambda: WORTH, lambda: self._measure_plain(parts)
         )
-        return head.row(0, 0) if isinstance(head, Head) else None
+        return self._heads.row(head, 0, 0) if isinstance(head, Head) else None
 
     def _known(
         self, key: bytes, worth: Callable[[], int], measure: Callable[[], Head | None]

@@ -31,6 +31,8 @@ from constrain.algebra.structure import Structure
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
+from constrain.automaton.rows import MaskRow, Summary, shared_rows_of
+from constrain.automaton.scratch import give_back, take
 from constrain.automaton.settle import UnsureTokens
 from constrain.automaton.slices import PLAIN_TEXT, Forest, forest_of
 from constrain.automaton.steps import Steps
@@ -44,8 +46,6 @@ from constrain.kernels.walk import (
     CAPTURES,
     DONE,
     DRAFT,
-    FRAME,
-    LEVEL,
     LONG,
     LONG_ROW,
     LOOK,
@@ -62,20 +62,17 @@ from constrain.vocab import Trie, Vocabulary
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_Summary = tuple[int, int, int]
 _NONE = np.zeros(0, np.int32)
 _MAX_DRAFTS = 256
 
-SHORT_LIST = 1024
-"""Tokens that a walk lists."""
-MAX_EXITS = 16_384
-"""Places of the vocabulary's trie where a run of bytes may be left. More are walked one by one."""
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
 FAR = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
 KNOWN_STEPS = 64
-"""Up to so many tokens the states after them are kept too."""
+"""Tokens that a walk lists: up to so many, the states after them are kept too."""
+FEW = 8
+"""A draft that differs from another in at most one of so many words is kept as what differs."""
 
 
 @dataclass(slots=True)
@@ -83,13 +80,39 @@ class _Draft:
     """What walks tell of a row.
 
     Attributes:
-        words: int32 [ceil(V/32)]: the tokens that may follow, end tokens not included.
+        words: int32 [ceil(V/32)]: the tokens that may follow, end tokens not included; but for
+            those of `others`.
         untold: Tokens that may or may not; some of them may be in `words`.
+        tokens: Those of them that are not, once they were asked for.
+        others: Where it differs from `words`, and how, if these are another's.
     """
 
     words: Int32Array
     untold: list[Int32Array] = field(default_factory=list)
     tokens: UnsureTokens | None = None
+    others: tuple[Int32Array, Int32Array] | None = None
+
+    def copy(self) -> Int32Array:
+        """The words as an array of its own."""
+        words = self.words.copy()
+        if self.others is not None:
+            at, those = self.others
+            words[at] = those
+        return words
+
+    def lean_on(self, words: Int32Array) -> None:
+        """Keep only what differs from the words of another, which nobody changes any more."""
+        if self.others is not None:
+            return
+        at = np.flatnonzero(self.words != words).astype(np.int32)
+        if FEW * len(at) <= len(words):
+            self.words, self.others = words, (at, self.words[at])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is not another's."""
+        own = [self.words] if self.others is None else self.others
+        return sum(array.nbytes for array in (*own, *self.untold))
 
 
 class _Begun(NamedTuple):
@@ -106,34 +129,6 @@ class _Begun(NamedTuple):
     head: HeadRow | None
     parts: list[StateId]
     after: StateId
-
-
-class MaskRow:
-    """Which tokens may follow a state.
-
-    Attributes:
-        words: int32 [ceil(vocab_size / 32)], 1 = allowed, read-only.
-        restricts: Some id below vocab_size is not allowed.
-        empty: No id is allowed.
-        summary: How many ids are allowed, and a hash of the row.
-        longest: Bytes of the longest token that is allowed, once that was asked for.
-    """
-
-    __slots__ = ("empty", "longest", "restricts", "summary", "words")
-
-    def __init__(self, words: Int32Array, summary: _Summary, vocab_size: int) -> None:
-        words.flags.writeable = False
-        self.words = words
-        self.summary = summary
-        self.longest: int | None = None
-        self.empty = summary[0] == 0
-        self.restricts = summary[0] != vocab_size
-
-    def token_ids(self) -> list[int]:
-        """The ids that are allowed, ascending."""
-        bits = np.unpackbits(self.words.view(np.uint8), bitorder="little")
-        ids: list[int] = np.flatnonzero(bits).tolist()
-        return ids
 
 
 class MaskRows:
@@ -160,21 +155,19 @@ class MaskRows:
         self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
-        self._stack = np.zeros((FRAME + LEVEL) * 2 * (self._forest.max_depth + 2), np.int32)
-        self._exits = np.zeros(2 * MAX_EXITS, np.int32)
-        self._listed = np.zeros(2 * SHORT_LIST, np.int32)
+        self._shared_rows = shared_rows_of(vocab)
+        self._listed = np.zeros(2 * KNOWN_STEPS, np.int32)
         self.steps = Steps()
         self.named = NamedTokens(store, vocab)
         self.ticks = Ticks(store)
-        self._unsure = np.zeros(len(self._forest.children) + 2, np.int32)
         self._making: set[StateId] = set()
         """States whose rows are being made: none of them can be had first. In x{0,1}·y*, that of
         x*·y* would help, and the other way round."""
         self._drafts: dict[StateId, _Draft] = {}
         self._to_settle: dict[bytes, UnsureTokens] = {}
         self._by_state: dict[StateId, MaskRow] = {}
-        self._by_summary: dict[_Summary, MaskRow] = {}
-        self._states_of: dict[_Summary, list[StateId]] = {}
+        self._by_summary: dict[Summary, MaskRow] = {}
+        self._states_of: dict[Summary, list[StateId]] = {}
         self._lengths = vocab.text_lengths
         self._eos_bits = _bits(vocab.eos_token_ids, self._num_words)
 
@@ -249,7 +242,7 @@ class MaskRows:
             if at == CAPTURES or self._store.names_tokens:
                 return None
         num_listed = int(self._store.arena[lay.NUM_LISTED])
-        if 0 <= num_listed <= KNOWN_STEPS and not self._store.counts_tokens:
+        if num_listed >= 0 and not self._store.counts_tokens:
             pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
@@ -279,6 +272,8 @@ class MaskRows:
         self._walk(state, self._forest, _Draft(words), SUM)
         row = self._remember(state, words)
         told = not (draft.untold or self._store.names_tokens)
+        if told and not self._store.nullable(state):
+            draft.lean_on(row.words)
         if blurred != state and told and blurred not in self._by_state:
             self._share(blurred, row)
         return row
@@ -308,9 +303,11 @@ class MaskRows:
             return self._draft(base)
         elif at == NEEDS_BASE:
             known = self._draft(base)
-            draft = _Draft(known.words.copy(), list(known.untold))
+            draft = _Draft(known.copy(), list(known.untold))
             self._store.arena[lay.BASE] = base
             at = self._walk(state, self._forest, draft, BASED_DRAFT)
+            if at == DONE:
+                draft.lean_on(known.words)
         if at != DONE:
             draft = self._new_draft()
             heads = self._heads_of(state)
@@ -326,11 +323,11 @@ class MaskRows:
 
     def _settled(self, state: StateId, draft: _Draft) -> Int32Array:
         """A row of its own from a draft: with the tokens that it does not tell, and end tokens."""
-        words = draft.words.copy()
+        words = draft.copy()
         if draft.untold:
             if draft.tokens is None:
                 ids = np.unique(np.concatenate(draft.untold))
-                told = draft.words[ids >> 5] >> (ids & 31) & 1
+                told = words[ids >> 5] >> (ids & 31) & 1
                 draft.tokens = self._unsure_tokens(ids[told == 0])
             draft.tokens.settle(self._store, state, words)
         if self._store.names_tokens:
@@ -430,8 +427,8 @@ class MaskRows:
         seen: Int32Array = _NONE,
     ) -> int:
         """Set the bits of the tokens of a trie that may follow; what the kernel `walk` returns."""
-        if len(self._unsure) < len(trie.children):
-            self._unsure = np.zeros(len(trie.children), np.int32)
+        num_nodes = max(len(self._forest.children), len(trie.children)) + 2
+        scratch = take(2 * (self._forest.max_depth + 2), num_nodes)
         mask = draft.words.view(np.uint32)
         store = self._store
         at = 0
@@ -446,11 +443,11 @@ class MaskRows:
                     self._forest.plain,
                     self._forest.preorder,
                     mask,
-                    self._stack,
+                    scratch.stack,
                     at,
-                    seen if mode == PLAIN else self._exits,
+                    seen if mode == PLAIN else scratch.exits,
                     self._slice_start,
-                    self._unsure,
+                    scratch.unsure,
                     self._listed,
                     mode,
                 )
@@ -459,14 +456,15 @@ class MaskRows:
                 break
         num_unsure = int(store.arena[lay.NUM_UNSURE])
         if num_unsure:
-            draft.untold.append(trie.tokens_below(self._unsure[:num_unsure].tolist()))
+            draft.untold.append(trie.tokens_below(scratch.unsure[:num_unsure].tolist()))
+        give_back(scratch)
         return at
 
     # Remembering rows
 
     def _remember(self, state: StateId, words: Int32Array) -> MaskRow:
         """Keep the row that the last walk has summed up, as that of a state without one."""
-        summary: _Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
+        summary: Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
         row = self._by_summary.get(summary)
         if row is not None and row.words.tobytes() != words.tobytes():
             row = None  # two rows of one hash: the older one is forgotten
@@ -474,7 +472,7 @@ class MaskRows:
         if row is None:
             while len(self._by_summary) >= self._max_rows:
                 self._forget(next(iter(self._by_summary)))
-            row = MaskRow(words, summary, self._vocab.vocab_size)
+            row = self._shared_rows.row(words, summary)
             self._by_summary[summary] = row
             self._states_of[summary] = []
         return self._share(state, row)
@@ -485,7 +483,7 @@ class MaskRows:
         self._by_state[state] = row
         return row
 
-    def _forget(self, summary: _Summary) -> None:
+    def _forget(self, summary: Summary) -> None:
         del self._by_summary[summary]
         for state in self._states_of.pop(summary):
             del self._by_state[state]

@@ -31,9 +31,7 @@ class UnsureTokens:
     def __init__(self, vocab: Vocabulary, token_ids: Iterable[int]) -> None:
         texts = {}
         for token in token_ids:
-            text = vocab.token_bytes[token]
-            assert text is not None, "only tokens with bytes are walked"
-            texts[int(token)] = text
+            texts[int(token)] = vocab.bytes_of(int(token))
         self._ids = sorted(texts, key=texts.__getitem__)
         self._texts = [texts[token] for token in self._ids]
         self._shared = [

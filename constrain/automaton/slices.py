@@ -117,6 +117,7 @@ def forest_of(vocab: Vocabulary) -> Forest:
                 read=lambda arrays: _forest_of(arrays, vocab),
                 sources=(__file__, lay.__file__),
             )
+            vocab.trie.lie_in(found.children, found.starts, found.tokens, found.end)
         return found
 
 

@@ -88,6 +88,20 @@ class Trie:
         """N, without the root."""
         return len(self.byte)
 
+    def lie_in(
+        self, children: Int32Array, starts: Int32Array, tokens: Int32Array, end: Int32Array
+    ) -> None:
+        """Let go of arrays that others begin with, and look into those from now on.
+
+        Nobody sees a difference: what was there before is equal, and stays with who has it.
+        """
+        others = {"children": children, "starts": starts, "tokens": tokens, "end": end}
+        for field, longer in others.items():
+            own: Int32Array = getattr(self, field)
+            begin = longer[: len(own)]
+            assert np.array_equal(own, begin), f"the arrays begin with other {field}"
+            object.__setattr__(self, field, _read_only(begin))
+
     def retargeted(self, ids: Sequence[int]) -> Trie:
         """The same trie for tokens with other ids: token i becomes ids[i]."""
         tokens = np.asarray(ids, np.int32)[self.tokens] if len(ids) else self.tokens

@@ -287,6 +287,11 @@ class Vocabulary:
                     self._token_bytes = self._texts.as_tuple()
         return self._token_bytes
 
+    def bytes_of(self, token_id: int) -> bytes:
+        """The bytes of one id, empty where it is never text; makes no `token_bytes` of all."""
+        first, last = self.flat_offsets[token_id : token_id + 2].tolist()
+        return self._texts.flat[first:last].tobytes()
+
     @property
     def num_tokens(self) -> int:
         """How many ids the vocabulary knows; ids from here to `vocab_size` are padding."""
