@@ -351,27 +351,31 @@ def absorb(
         strings: The string sets, to see which keys a pattern is about.
         charge: Counts comparisons.
 
-    Cost: a shape is compared with those that say less, where a key that few speak of allows it.
+    Cost: a shape is compared with those that say less, where a key that few speak of allows it, or
+    that lists values, as the name of a tool does.
     """
     unique = list({shape.same_as(): shape for shape in shapes}.values())
     if len(unique) <= 1:
         return tuple(unique)
     uses = Counter(key for shape in unique for key in shape.named)
     kept: list[ObjectShape] = []
-    # Under the key of `named` that is used least, by its value there; None: without any key.
-    by_key: dict[str | None, dict[Expr, list[ObjectShape]]] = {}
+    # Under the key of `named` that is used least; None: without any key.
+    by_key: dict[str | None, _Members] = {}
     for shape in sorted(unique, key=_says):
         seen = SeenObject(shape, strings)
         keys = by_key if seen.has_rules else (None, *[key for key in shape.named if key in by_key])
         looks = 0
         inside = False
         for key in keys:
-            value = TRUE if key is None else shape.named.get(key, TRUE)
-            for expr, others in by_key.get(key, {}).items():
-                if inside or not (seen.has_rules or implies(value, expr)):
-                    continue
-                looks += len(others)
-                inside = any(seen.is_inside(other) for other in others)
+            members = by_key.get(key)
+            if members is None or inside:
+                continue
+            others = members.around(TRUE if key is None else shape.named.get(key, TRUE))
+            if key is not None and seen.forbids(key):
+                others = members.by_value.values()
+            for some in others:
+                looks += len(some)
+                inside = inside or any(map(seen.is_inside, some))
         if charge is not None:
             charge(looks)
         if not inside:
@@ -379,8 +383,47 @@ def absorb(
             told = [key for key, expr in shape.named.items() if expr is not TRUE]
             rarest = min(told, key=lambda key: uses[key], default=None)
             value = TRUE if rarest is None else shape.named[rarest]
-            by_key.setdefault(rarest, {}).setdefault(value, []).append(shape)
+            by_key.setdefault(rarest, _Members()).add(value, shape)
     return tuple(kept)
+
+
+class _Members:
+    """Members of a union by what they say of one key.
+
+    Attributes:
+        by_value: The members that want each value of the key.
+    """
+
+    def __init__(self) -> None:
+        self.by_value: dict[Expr, list[ObjectShape]] = {}
+        self._listing: dict[Frozen, list[Expr]] = {}
+        self._others: list[Expr] = []
+
+    def add(self, value: Expr, shape: ObjectShape) -> None:
+        """Add a member."""
+        found = self.by_value.get(value)
+        if found is None:
+            found = self.by_value[value] = []
+            for listed in _listed(value):
+                self._listing.setdefault(listed, []).append(value)
+            if not _listed(value):
+                self._others.append(value)
+        found.append(shape)
+
+    def around(self, value: Expr) -> Iterable[list[ObjectShape]]:
+        """Those of which it is plain that they let a value of the key through."""
+        listed = _listed(value)
+        wider: Iterable[Expr] = self.by_value
+        if listed:  # a list around it has each of its values
+            wider = (*self._listing.get(next(iter(listed)), ()), *self._others)
+        return [self.by_value[other] for other in wider if implies(value, other)]
+
+
+def _listed(expr: Expr) -> frozenset[Frozen]:
+    """The values of an expression that lists them; else none."""
+    if expr.op == "node" and isinstance(expr.node, Finite):
+        return expr.node.values
+    return frozenset()
 
 
 def _says(shape: ObjectShape) -> tuple[int, int]:
@@ -418,7 +461,8 @@ class SeenObject:
         """Whether it says something of keys that it does not name."""
         return bool(self._rules)
 
-    def _forbids(self, key: str) -> bool:
+    def forbids(self, key: str) -> bool:
+        """Whether it is plain that no object of the shape has a key."""
         return self.shape.named.get(key) is FALSE or any(
             self._has(keys, key) for keys in self._forbidding
         )
@@ -433,7 +477,7 @@ class SeenObject:
         shape = self.shape
         named = shape.named
         for key, expr in other.named.items():
-            if not implies(named.get(key, TRUE), expr) and not self._forbids(key):
+            if not implies(named.get(key, TRUE), expr) and not self.forbids(key):
                 return False
         if not self._required.issuperset(other.required):
             return False
@@ -449,7 +493,7 @@ class SeenObject:
         """Whether it is plain that no object of the shape is in `other`."""
         shape = self.shape
         for key in other.required:
-            if self._forbids(key):
+            if self.forbids(key):
                 return True
         for key, expr in other.named.items():
             if key in self._required or key in other.required:

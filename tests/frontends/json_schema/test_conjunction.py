@@ -17,6 +17,7 @@ from constrain.frontends.json_schema.object import (
     ANY_OBJECT,
     Objects,
     ObjectShape,
+    _says,
     absorb,
     complement,
     tidy,
@@ -100,6 +101,35 @@ def in_array(value: list[str], s: ArrayShape) -> bool:
         and (s.hi is None or len(value) <= s.hi)
         and (s.distinct is None or s.distinct == distinct)
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_absorbed_is_what_is_inside_one_before(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(300):
+        table = Exprs()
+        algebra = Objects(table, StringSets(DEFAULT_LIMITS), lambda comparisons: None)
+        union = [random_object(rng, table) for _ in range(rng.randint(1, 20))]
+        kept: list[ObjectShape] = []
+        for shape in sorted({s.same_as(): s for s in union}.values(), key=_says):
+            if not any(map(algebra.seen(shape).is_inside, kept)):
+                kept.append(shape)
+        assert algebra.absorb(union) == tuple(kept)
+
+
+def test_few_are_compared_where_a_key_lists_values() -> None:
+    table = Exprs()
+    charged: list[int] = []
+    algebra = Objects(table, StringSets(DEFAULT_LIMITS), charged.append)
+    closed = ((StringShape(out=frozenset(("name", "value"))),), FALSE)
+    tools = [
+        ObjectShape(
+            {"name": table.finite((str(i),)), "value": table.literal(i)}, (closed,), ("name",)
+        )
+        for i in range(500)
+    ]
+    assert len(algebra.absorb(tools)) == 500
+    assert sum(charged) == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
