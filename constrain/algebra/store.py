@@ -166,8 +166,8 @@ class TermStore:
         """Post-order instructions for `build`, and the term that each makes."""
         out: list[int] = []
         made: list[t.Term] = []
-        number: dict[t.Term, int] = {}  # as an operand: of the result, or ~state
-        known = self._interned
+        number: dict[t.Term, int] = {}  # of the results, as operands
+        known = self._interned.get
         todo: list[tuple[t.Term, Sequence[t.Term]]] = [(root, _parts(root))]
         while todo:
             term, parts = todo.pop()
@@ -176,18 +176,18 @@ class TermStore:
             operands: list[int] = []
             missing: list[tuple[t.Term, Sequence[t.Term]]] = []
             for part in parts:
+                state = known(part)  # most parts of a large union are known
+                if state is not None:
+                    operands.append(~state)
+                    continue
                 operand = number.get(part)
                 if operand is None:
-                    state = known.get(part)
-                    if state is not None:
-                        operand = number[part] = ~state
-                    elif part.parts:
+                    if part.parts:
                         missing.append((part, _parts(part)))
                         continue
-                    else:
-                        _EMITTERS[type(part)](self, part, (), out)
-                        operand = number[part] = len(made)
-                        made.append(part)
+                    _EMITTERS[type(part)](self, part, (), out)
+                    operand = number[part] = len(made)
+                    made.append(part)
                 operands.append(operand)
             if missing:
                 todo.append((term, parts))

@@ -253,10 +253,13 @@ class MaskRows:
     def _longest(self, row: MaskRow) -> int:
         """Bytes of the longest token that a row allows."""
         if row.longest is None:
-            bits = np.unpackbits(row.words.view(np.uint8), bitorder="little")
-            lengths = self._lengths[bits[: len(self._lengths)].view(np.bool_)]
-            row.longest = int(lengths.max(initial=0))
+            row.longest = self._longest_of(row.words)
         return row.longest
+
+    def _longest_of(self, words: Int32Array) -> int:
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        lengths = self._lengths[bits[: len(self._lengths)].view(np.bool_)]
+        return int(lengths.max(initial=0))
 
     def _make_of_parts(self, state: StateId) -> MaskRow:
         """The row of a state by what its walk tells, and steps for what it does not.
@@ -297,10 +300,16 @@ class MaskRows:
         draft = self._new_draft()
         at = self._walk(state, self._forest, draft, DRAFT)
         base = self._asked_for()
-        if base in self._making and at in (NEEDS_BASE, SAME):
+        if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
             at = LONG
         elif at == SAME:
             return self._draft(base)
+        elif at == BOUNDED:
+            bound = int(self._store.arena[lay.BOUND])
+            if bound >= FAR and not self._is_text(base):
+                known = self._draft(base)
+                if self._longest_of(known.copy()) <= bound:
+                    return known
         elif at == NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.copy(), list(known.untold))

@@ -16,6 +16,7 @@ from constrain.algebra import store as store_module
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
 from constrain.automaton import Automaton, headwalk, masks
+from constrain.automaton.heads import pack_bits
 from constrain.automaton.slices import PLAIN_TEXT, forest_of
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import BASED_ROW
@@ -338,3 +339,35 @@ def test_states_that_differ_in_a_captured_text_share_a_row():
     assert rows[1] is not rows[2]  # `b` came before
     for state, row in zip(states, rows, strict=True):
         assert row.words.tolist() == automaton.walk_mask(state).tolist()
+
+
+@pytest.mark.parametrize("vocab", [JSON, TYPING])
+@pytest.mark.parametrize("bound", ["{1,2}", "{1,17}", "{2,40}", "+", "*"])
+@pytest.mark.parametrize("characters", ["[a-zA-Z0-9_-]", "[^/]", "."])
+def test_keys_of_a_class_of_characters(vocab, bound, characters):
+    keys = {f"^{characters}{bound}$": {"type": "boolean"}}
+    schema = {"type": "object", "patternProperties": keys, "additionalProperties": False}
+    automaton = Automaton(Grammar.from_json_schema(schema), vocab, Limits())
+    for text in (
+        b'{"',
+        b'{"a',
+        b'{"aab',
+        b'{"ab":true,"',
+        b'{"ab":true,"a',
+        b'{"aaaaaaaaaaaaaaaaaa',
+    ):
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            assert (automaton.mask_row(state).words == plain_row(automaton, state)).all(), text
+
+
+def plain_row(automaton, state):
+    """The row of a state, token by token."""
+    vocab = automaton.vocab
+    allowed = [
+        automaton.after_token(state, token) != 0 if token < vocab.num_tokens else False
+        for token in range(vocab.vocab_size)
+    ]
+    for token in vocab.eos_token_ids:
+        allowed[token] = automaton.is_accepting(state)
+    return pack_bits(np.array(allowed))

@@ -50,13 +50,15 @@ MAX_PAIRS = 4096
 walk.
 """
 
+FEW_REPEATS = 5
+"""A state that begins with as many, or more, is not searched: each count is a state."""
 SLICE_STATES = 32
 """One more than the states of a slice that may be met; plain text has a dozen."""
 
 
 @inner
-def begins_with_counter(A, state):
-    """Whether a state, or one of which it is the union, begins with a bounded repeat."""
+def begins_with_counter(A, state, least):
+    """Whether a state, or one of which it is the union, begins with a repeat bounded so far off."""
     count = np.int64(1)
     at = np.int64(-1)
     if A[NODE * state + KIND] == ALT:
@@ -66,7 +68,7 @@ def begins_with_counter(A, state):
         part = np.int64(state) if at < 0 else np.int64(A[at + i])
         if A[NODE * part + KIND] == CAT:
             part = np.int64(A[NODE * part + ARG_A])
-        if A[NODE * part + KIND] == REPEAT and A[NODE * part + ARG_C] != INFINITE:
+        if A[NODE * part + KIND] == REPEAT and least <= A[NODE * part + ARG_C] < INFINITE:
             return True
     return False
 
@@ -117,7 +119,7 @@ def covers(A, state, slice_start):
     """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing."""
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
-    if begins_with_counter(A, state):
+    if begins_with_counter(A, state, FEW_REPEATS):
         A[NODE * state + FLAGS] |= COVERS_NOT
         return True
     epoch = _begin(A, state, slice_start)

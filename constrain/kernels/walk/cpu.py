@@ -93,7 +93,7 @@ LEAST_ALIKE = 48
 """Bytes that must lead to one state for its row to be worth having first."""
 LONG_WALK = 16_384
 """Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
-again. A walk that will be long gives up at once."""
+again."""
 LONG_RUN = 256
 """Nodes below another that make a run from there worth while."""
 _QUOTE = 34
@@ -339,7 +339,7 @@ def walk(
         if many:
             A[NUM_LISTED] = -1
         if many and may_give_up:
-            if mode != BOUNDED_ROW and begins_with_counter(A, state):
+            if mode != BOUNDED_ROW and begins_with_counter(A, state, np.int64(0)):
                 same = _unbounded(A, state, np.int64(1), np.int64(INFINITE))
                 if A[STATUS] != OK:
                     return 0
@@ -362,8 +362,6 @@ def walk(
             if mode == LOOK:
                 return DONE
             running = A[NODE * state + FLAGS] & COVERS == 0
-            if running and may_give_up:
-                return LONG
             if not running:
                 loops(A, state, slice_start)
                 looping = A[NODE * state + FLAGS] & LOOPS != 0

@@ -17,7 +17,6 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
-    BLURRED,
     EMPTY_ID,
     FIRST,
     FLAGS,
@@ -180,7 +179,7 @@ def go_through_run(
                 last = t
                 if t == EMPTY_ID:
                     ending = np.int64(_IS_OVER)
-                elif A[NODE * t + FLAGS] & (FIRST | BLURRED):
+                elif A[NODE * t + FLAGS] & FIRST:
                     ending = np.int64(_LEAVES)
                 else:
                     if not resolve(A, t, 0):
