@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import constrain
 from constrain import Grammar, Vocabulary, VocabularyError
 from constrain.algebra import terms as t
-from tests.matcher.vocabularies import allowed_ids
+from constrain.algebra.store import OTHER_SPECIAL, OTHER_TOKEN
+from constrain.automaton.named import others_of
+from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
 
 VOCAB = Vocabulary(
     [b"a", b"b", b"ab", b"<tool>", None, None, b"\n", None, b"<", b"tool", b">"],
@@ -131,3 +134,16 @@ def test_no_text_is_forced_where_a_rule_that_nobody_has_made_names_a_token():
     matcher = constrain.CompiledGrammar(grammar, VOCAB, constrain.Limits()).matcher()
     assert matcher.accept_bytes(b"a")
     assert matcher.find_jump_forward_bytes() == b""
+
+
+@pytest.mark.parametrize("vocab", [VOCAB, NASTY, JSON], ids=["special", "nasty", "json"])
+def test_other_tokens_of_a_vocabulary(vocab):
+    found = others_of(vocab)
+    assert others_of(vocab) is found
+    special, ends = set(vocab.special_tokens.values()), set(vocab.eos_token_ids)
+    texts = {i for i, text in enumerate(vocab.token_bytes) if text}
+    expected = {OTHER_TOKEN: texts - special - ends, OTHER_SPECIAL: special - ends}
+    for code, words in found.items():
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        assert set(np.flatnonzero(bits).tolist()) == expected[code]
+        assert not words.flags.writeable
