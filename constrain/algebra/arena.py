@@ -72,7 +72,7 @@ SECTIONS: Final = (
     (lay.COVER_MARK, "nodes", 1),
     (lay.COVER_QUEUE, "nodes", 1),
     (lay.COVER_WITH, "nodes", 1),
-    (lay.CAPTURES, "captures", 2),
+    (lay.CAPTURES, "captures", lay.CAPTURE_SLOTS),
     (lay.TOKEN_SETS, "token_sets", 3),
     (lay.TOKEN_IDS, "token_ids", 1),
     (lay.FIRST_BYTES, "partitions", lay.PARTITION_WORDS),

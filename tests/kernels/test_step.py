@@ -50,7 +50,8 @@ BYTE = t.byte_class(b"\xff")
 keys = t.capture(
     t.cat(t.intersect((t.star(t.byte_class(b"ab")), t.complement(t.literal(b"abab")))), BYTE),
     lambda w: t.cat(t.literal(w), BYTE),
-    before=t.byte_class(b"a\x80"),
+    before=t.cat(t.byte_class(b"a\x80"), t.literal(b"b")),
+    instead=t.cat(t.byte_class(b"a\x80"), t.literal(b"ab")),
 )
 """Like keys of an object, which a quote ends; `BYTE` is the quote."""
 again = t.capture(keys.body, lambda w: t.literal(w[::-1]))

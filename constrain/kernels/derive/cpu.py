@@ -13,7 +13,6 @@ from constrain.kernels.derive.layout import (
     ALL_ID,
     BLURRED,
     BYTEWISE,
-    CAPTURES,
     CLASS_WORDS,
     EMPTY_ID,
     EPS,
@@ -54,6 +53,7 @@ from constrain.kernels.derive.nodes import (
     make_repeat,
     make_rule,
     rehash,
+    set_capture,
 )
 from constrain.kernels.derive.rows import rehash_partitions
 from constrain.kernels.derive.several import through
@@ -160,9 +160,8 @@ def build(arena, program, results):
             node = make_not(A, _term(results, program[at + 1]))
             at += 1
         elif op == OP_CAPTURE:
-            slot = A[CAPTURES] + 2 * np.int64(program[at + 1])
-            A[slot] = _term(results, program[at + 3])
-            A[slot + 1] = _term(results, program[at + 4])
+            before, instead = _term(results, program[at + 3]), _term(results, program[at + 4])
+            set_capture(A, np.int64(program[at + 1]), before, instead)
             body = _term(results, program[at + 2])
             after = after_capture(A, np.int64(program[at + 1]), -1, 0)
             if A[STATUS] == OK and decide(A, after, 0) and not A[NODE * after + FLAGS] & HOLLOW:

@@ -105,7 +105,9 @@ COVER_QUEUE = OFFSETS + 16
 COVER_WITH = OFFSETS + 17
 """[N] the slice's states that a state was met with, a bit each"""
 CAPTURES = OFFSETS + 18
-"""[K, 2] of each capture: nodes of what stands before what follows, and what follows instead"""
+"""[K, CAPTURE_SLOTS] nodes of each capture: what stands first after the text, whatever comes then;
+what stands after that and before what follows; and what follows instead of both"""
+CAPTURE_SLOTS = 3
 TOKEN_SETS = OFFSETS + 19
 """[S, 3] of each set of tokens: offset into TOKEN_IDS, count, and LISTED or which others"""
 TOKEN_IDS = OFFSETS + 20

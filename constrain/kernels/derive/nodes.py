@@ -24,6 +24,7 @@ from constrain.kernels.derive.layout import (
     BLURRED,
     BYTEWISE,
     CAPTURE,
+    CAPTURE_SLOTS,
     CAPTURES,
     CAT,
     CLASS,
@@ -376,10 +377,38 @@ def after_capture(A, capture, text, sp):
     follow = np.int64(UNKNOWN_ID)
     if text >= 0:
         follow = intern_node(A, FOLLOW, capture, text, 0, NONEMPTY | RULEFUL | BYTEWISE)
-    at = A[CAPTURES] + 2 * capture
-    A[A[WORK] + sp] = make_cat(A, np.int64(A[at]), follow, sp)
-    A[A[WORK] + sp + 1] = A[at + 1]
-    return make_alt(A, sp, sp + 2, sp + 2)
+    at = A[CAPTURES] + CAPTURE_SLOTS * capture
+    A[A[WORK] + sp] = make_cat(A, np.int64(A[at + 1]), follow, sp)
+    A[A[WORK] + sp + 1] = A[at + 2]
+    return make_cat(A, np.int64(A[at]), make_alt(A, sp, sp + 2, sp + 2), sp)
+
+
+@inner
+def set_capture(A, capture, before, instead):
+    """Keep what stands between a captured text and what follows it, and what may come instead.
+
+    What both begin with is kept by itself, so that it is not looked for after each text.
+    """
+    top = np.int64(0)
+    while (
+        A[NODE * before + KIND] == CAT
+        and A[NODE * instead + KIND] == CAT
+        and A[NODE * before + ARG_A] == A[NODE * instead + ARG_A]
+    ):
+        if lacks_work(A, top + 1):
+            return
+        A[A[WORK] + top] = A[NODE * before + ARG_A]
+        before = np.int64(A[NODE * before + ARG_B])
+        instead = np.int64(A[NODE * instead + ARG_B])
+        top += 1
+    first = np.int64(EPS_ID)
+    while top > 0:
+        top -= 1
+        first = make_cat(A, np.int64(A[A[WORK] + top]), first, top)
+    at = A[CAPTURES] + CAPTURE_SLOTS * capture
+    A[at] = first
+    A[at + 1] = before
+    A[at + 2] = instead
 
 
 @inner
