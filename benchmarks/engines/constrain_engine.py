@@ -86,9 +86,7 @@ class _Engine:
         return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
 
     def compile_tools(self, tools: Sequence[dict[str, Any]]) -> _Compiled:
-        grammar = constrain.Grammar.from_tools(
-            tools, "required", format="hermes", style=self._style
-        )
+        grammar = constrain.Grammar.from_tools(tools, "auto", format="hermes", style=self._style)
         compiled = constrain.compile(grammar, self._vocab, eager=self._eager)
         return _Compiled(compiled, self._bitmask, self._vocab.eos_token_ids)
 

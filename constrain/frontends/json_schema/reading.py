@@ -29,10 +29,14 @@ _READING_BYTES: Final = 8_000
 _NODE_BYTES: Final = 1_500
 """What a reading and each of its nodes hold once all rules were made from it: of 500 tools 17 kB
 each, with 4 nodes (tracemalloc, 2026-11-30)."""
-
-
-_SEARCHING: Final = ("pattern", "patternProperties", "propertyNames")
-"""Keywords that ask languages, whose answers need room."""
+_MOST_NODES: Final = 250
+"""Of a schema that is kept; a tool has less than 50. What is worked out of one may grow with the
+square, where each schema of an `anyOf` is joined with what stands beside it."""
+_GROWING: Final = (
+    *("pattern", "patternProperties", "propertyNames"),
+    *("allOf", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef", "contains"),
+)
+"""Keywords that ask languages, or of which sets multiply, perhaps when a text gets there."""
 
 
 class Reading:
@@ -52,7 +56,8 @@ class Reading:
         emptiness: Which of them have values.
         report: As given.
         is_plain: What is remembered here depends on the schema alone, not on any text, and stays
-            small: no values are compared, nothing is multiplied out or searched.
+            small: no values are compared, nothing is multiplied out or searched, and there are few
+            nodes.
 
     Raises:
         RegexSyntaxError: A pattern of it does not parse.
@@ -87,8 +92,13 @@ class Reading:
         asking = places(source)
         if asking is not None:
             audit(self.expr, self.meaning, self.emptiness, asking)
-        self.is_plain = not needs_audit(source) and source.keywords.isdisjoint(_SEARCHING)
         self._num_nodes = len(source.nodes)
+        self.is_plain = (
+            self._num_nodes <= _MOST_NODES
+            and source.keywords.isdisjoint(_GROWING)
+            and not needs_audit(source)
+            and not any(node.targets and len(node.names) > 1 for node in source.nodes)
+        )
 
     @property
     def nbytes(self) -> int:
