@@ -115,13 +115,13 @@ def test_parts_that_share_parts_take_no_time_that_is_exponential():
     assert store.nullable(store.advance(store.intern(x), b"c"))
 
 
-def test_a_far_bound_takes_two_terms_a_byte():
+def test_a_far_bound_takes_two_terms_a_token():
     store = TermStore()
     bounded = t.repeat(t.alt((t.byte_class(range(32, 128)), t.literal("é".encode()))), 0, 10**6)
     state = store.advance(store.intern(t.cat(bounded, t.literal(b"\x00"))), b"a" * 100)
     before = store.num_terms
     assert store.advance(state, b"a" * 1000) != DEAD
-    assert store.num_terms <= before + 2000
+    assert store.num_terms <= before + 2
 
 
 def test_rules_are_made_where_an_intersection_is_dead_already():
