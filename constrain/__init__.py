@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from constrain.grammar import Grammar, Rejection
     from constrain.matcher import (
         CompiledGrammar,
+        GrammarCache,
         Matcher,
         allocate_token_bitmask,
         apply_token_bitmask,
@@ -66,6 +67,7 @@ __all__ = [
     "ConstrainError",
     "DeadEndError",
     "Grammar",
+    "GrammarCache",
     "GrammarError",
     "GrammarSyntaxError",
     "JSONStyle",
@@ -99,6 +101,7 @@ __all__ = [
 _ROOMS = {
     "CompiledGrammar": "matcher",
     "Grammar": "grammar",
+    "GrammarCache": "matcher",
     "JSONStyle": "frontends.json_schema",
     "Matcher": "matcher",
     "Rejection": "grammar",

@@ -23,6 +23,11 @@ class Structure:
         self._store = store
         self._digests: dict[int, bytes] = {}
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is remembered, about."""
+        return 150 * len(self._digests)
+
     def is_kind(self, state: StateId, kind: int) -> bool:
         """Whether a state is a node of this kind (`kernels.derive.layout`)."""
         return int(self._store.arena[lay.NODE * state + lay.KIND]) == kind

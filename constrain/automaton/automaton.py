@@ -178,5 +178,5 @@ class Automaton:
 
     @property
     def nbytes(self) -> int:
-        """Memory held by terms and rows, in bytes."""
+        """Memory held by terms, rows, steps and bodies of rules, in bytes: see `compile`."""
         return self._store.nbytes + self._rows.nbytes

@@ -64,6 +64,10 @@ __all__ = ["MaskRow", "MaskRows"]
 Int32Array = npt.NDArray[np.int32]
 _NONE = np.zeros(0, np.int32)
 _MAX_DRAFTS = 256
+_ROW_BYTES = 600
+"""What a row takes beside its words: estimated, as those below, with their dictionaries."""
+_STATE_BYTES = 150
+_DRAFT_BYTES = 700
 
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
@@ -499,8 +503,13 @@ class MaskRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the rows kept."""
-        return 4 * self._num_words * len(self._by_summary)
+        """Bytes of rows, which other grammars may have too, and of what leads to rows, about."""
+        drafts = sum(_DRAFT_BYTES + draft.nbytes for draft in list(self._drafts.values()))
+        to_settle = sum(tokens.nbytes for tokens in list(self._to_settle.values()))
+        rows = len(self._by_summary) * (4 * self._num_words + _ROW_BYTES)
+        states = _STATE_BYTES * len(self._by_state)
+        remembered = self.steps.nbytes + self.ticks.nbytes + self._structure.nbytes
+        return rows + states + drafts + to_settle + remembered + self._listed.nbytes
 
 
 def _bits(ids: Iterable[int], num_words: int) -> Int32Array:

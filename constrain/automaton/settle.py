@@ -41,6 +41,11 @@ class UnsureTokens:
     def __len__(self) -> int:
         return len(self._ids)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tokens, about."""
+        return 120 * len(self._ids)
+
     def settle(self, store: TermStore, state: StateId, words: Int32Array) -> None:
         """Set the bits of those that may follow a live state. Called under the store's lock.
 

@@ -45,6 +45,11 @@ class Steps:
         known = self._after.get(state)
         self._after[state] = found if known is None else known | found
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the steps take, about: a dictionary for each state, an entry for each step."""
+        return 250 * len(self._after) + 80 * self._num_steps
+
     def _forget(self) -> None:
         self._after = {}
         self._num_steps = 0

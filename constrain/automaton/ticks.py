@@ -53,6 +53,11 @@ class Ticks:
         self._known: dict[tuple[StateId, bool], _Left] = {}
         self._uncounted: dict[StateId, StateId] = {}
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is remembered, about."""
+        return 200 * (len(self._after) + len(self._known) + len(self._uncounted))
+
     def after(self, state: StateId) -> StateId:
         """What a state is when a token ends there. A live state stays live, DEAD stays dead.
 

@@ -65,7 +65,14 @@ class CompiledGrammar:
 
     @property
     def nbytes(self) -> int:
-        """Memory held by terms and rows, in bytes; heads shared with other grammars not counted."""
+        """Memory held, in bytes: terms, rows, steps, and about what bodies of rules are in Python.
+
+        For real schemas within a factor of two of what is allocated, together within a tenth. Rows
+        that other grammars have too are counted; heads that grammars share are not, nor is an older
+        automaton that only matchers still use.
+
+        Cost: some microseconds.
+        """
         return self._automaton.nbytes
 
     def __reduce__(self) -> tuple[Any, ...]:
