@@ -115,7 +115,7 @@ class HeadWalk:
 
     def _measure_plain(self, parts: list[StateId]) -> Head:
         states = self._walk(self._store.concatenate(parts))
-        counts = np.where(states == 0, DEAD_NODE, 0).astype(np.int32)
+        counts = np.where(states == 0, np.int32(DEAD_NODE), np.int32(0))
         return Head(self._vocab, self._heads.places, counts, self._exits(states))
 
     def _measure_counted(self, body: StateId, rest: list[StateId]) -> Head | None:

@@ -114,7 +114,8 @@ class Trie:
         """[N], int32, the node above each, -1 above a first byte. Cost: one pass, 3 ms."""
         found = np.empty(self.num_nodes, np.int32)
         num_children = np.diff(self.starts[0::2])
-        found[self.children >> 8] = np.repeat(np.arange(-1, self.num_nodes), num_children)
+        above = np.arange(-1, self.num_nodes, dtype=np.int32)
+        found[self.children >> 8] = np.repeat(above, num_children)
         return found
 
     def tokens_below(self, entries: Iterable[int]) -> Int32Array:
