@@ -371,3 +371,17 @@ def plain_row(automaton, state):
     for token in vocab.eos_token_ids:
         allowed[token] = automaton.is_accepting(state)
     return pack_bits(np.array(allowed))
+
+
+@pytest.mark.parametrize("vocab", [JSON, TYPING])
+@pytest.mark.parametrize("words", ["{0,1}", "{0,4}", "{0,6}", "{2,29}"])
+@pytest.mark.parametrize("longest", [2, 5, 9, 300, None])
+def test_counted_words_in_a_string_that_may_be_bounded_too(vocab, words, longest):
+    schema = {"type": "string", "pattern": rf"^$|^(?:\S+\s+){words}\S+$"}
+    if longest is not None:
+        schema["maxLength"] = longest
+    automaton = Automaton(Grammar.from_json_schema(schema), vocab, Limits())
+    for text in (b'"', b'"a', b'"aa', b'"a a', b'"a  b', b'"a b c', '"é a'.encode(), b'"a"'):
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            assert (automaton.mask_row(state).words == plain_row(automaton, state)).all(), text

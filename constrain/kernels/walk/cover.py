@@ -17,6 +17,7 @@ from constrain.kernels.compile import inner
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
     ALT,
+    AND,
     ARG_A,
     ARG_B,
     ARG_C,
@@ -34,6 +35,7 @@ from constrain.kernels.derive.layout import (
     LOOPS,
     LOOPS_NOT,
     NODE,
+    NUM_NODES,
     OPEN,
     POOL,
     REPEAT,
@@ -46,8 +48,9 @@ from constrain.kernels.derive.layout import (
 )
 
 MAX_PAIRS = 4096
-"""Pairs looked at before the answer is no: two milliseconds; a longer look costs more than a
-walk.
+MAX_NEW_TERMS = 2048
+"""Pairs looked at, and terms made, before the answer is no: two milliseconds; a longer look costs
+more than a walk.
 """
 
 FEW_REPEATS = 5
@@ -68,8 +71,33 @@ def begins_with_counter(A, state, least):
         part = np.int64(state) if at < 0 else np.int64(A[at + i])
         if A[NODE * part + KIND] == CAT:
             part = np.int64(A[NODE * part + ARG_A])
-        if A[NODE * part + KIND] == REPEAT and least <= A[NODE * part + ARG_C] < INFINITE:
+        if _is_counter(A, part, least):
             return True
+    return False
+
+
+@inner
+def _is_counter(A, part, least):
+    return A[NODE * part + KIND] == REPEAT and least <= A[NODE * part + ARG_C] < INFINITE
+
+
+@inner
+def _begins_with_counter_in_and(A, state, least):
+    """Whether a state, or one of which it is the union, begins with an intersection with one."""
+    count = np.int64(1)
+    at = np.int64(-1)
+    if A[NODE * state + KIND] == ALT:
+        count = np.int64(A[NODE * state + ARG_B])
+        at = np.int64(A[POOL] + A[NODE * state + ARG_A])
+    for i in range(count):
+        part = np.int64(state) if at < 0 else np.int64(A[at + i])
+        if A[NODE * part + KIND] == CAT:
+            part = np.int64(A[NODE * part + ARG_A])
+        if A[NODE * part + KIND] == AND:
+            members = np.int64(A[POOL] + A[NODE * part + ARG_A])
+            for k in range(A[NODE * part + ARG_B]):
+                if begins_with_counter(A, np.int64(A[members + k]), least):
+                    return True
     return False
 
 
@@ -119,9 +147,12 @@ def covers(A, state, slice_start):
     """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing."""
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
-    if begins_with_counter(A, state, FEW_REPEATS):
+    if begins_with_counter(A, state, FEW_REPEATS) or _begins_with_counter_in_and(
+        A, state, FEW_REPEATS
+    ):
         A[NODE * state + FLAGS] |= COVERS_NOT
         return True
+    most_terms = np.int64(A[NUM_NODES]) + MAX_NEW_TERMS
     epoch = _begin(A, state, slice_start)
     found = np.int64(1)
     at = 0
@@ -148,7 +179,7 @@ def covers(A, state, slice_start):
                 continue
             if not fails:
                 found = _meet(A, epoch, found, ts, tu)
-            if fails or found < 0:
+            if fails or found < 0 or A[NUM_NODES] > most_terms:
                 A[NODE * state + FLAGS] |= COVERS_NOT
                 return True
     for i in range(found):

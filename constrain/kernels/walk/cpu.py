@@ -554,8 +554,8 @@ def walk(
                 unsure[A[NUM_UNSURE]] = ~i
                 A[NUM_UNSURE] += 1
                 continue
-            if may_give_up and not on_base and visited > LONG_WALK:
-                return LONG
+            if may_give_up and not on_base and not running and visited > LONG_WALK:
+                return LONG  # after a run most of the work is done
             stack[FRAME * top + 2] = at
             stack[FRAME * top + 3] = end
             top += 1
