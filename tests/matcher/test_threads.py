@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import constrain
+import constrain.matcher.batch as batch_module
 from constrain import Grammar, Limits
 from tests.matcher.test_law import by_store
 from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
@@ -137,6 +138,13 @@ def test_one_compiled_grammar_in_many_threads(name, tight):
         assert (compiled.automaton is first) == (not tight)
 
 
+@pytest.fixture
+def any_row_is_long(monkeypatch):
+    monkeypatch.setattr(batch_module, "_LONG_S", 0)
+    monkeypatch.setattr(batch_module, "_LONG_ROW_S", 0)
+
+
+@pytest.mark.usefixtures("any_row_is_long")
 def test_workers_make_rows_of_many_grammars_in_many_threads():
     names = [n for n in GRAMMARS if n not in ("not this text", "never the same state")]
     grammars = [GRAMMARS[name]() for name in names]
@@ -172,6 +180,23 @@ def test_workers_make_rows_of_many_grammars_in_many_threads():
         check_law(GRAMMARS[name](), JSON, [seen for at, seen in observed if at == row])
 
 
+@pytest.mark.parametrize("long", [0, 60])
+def test_other_workers_join_in_where_rows_are_long(long, monkeypatch):
+    monkeypatch.setattr(batch_module, "_LONG_S", long)
+    monkeypatch.setattr(batch_module, "_LONG_ROW_S", 0)
+    asked = []
+    pool = batch_module._pool
+    monkeypatch.setattr(batch_module, "_pool", lambda *args: asked.append(args) or pool(*args))
+    batch = [
+        constrain.CompiledGrammar(Grammar.from_regex(p), NASTY, Limits()).matcher()
+        for p in ("a", "b", "ab")
+    ]
+    bitmask = constrain.allocate_token_bitmask(len(batch), NASTY.vocab_size)
+    constrain.fill_next_token_bitmasks(batch, bitmask, workers=2)
+    assert bool(asked) == (long == 0)
+
+
+@pytest.mark.usefixtures("any_row_is_long")
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_workers_make_the_same_rows(workers):
     patterns = ["(ab)+", "a{2,9}", "(?!aa)[ab]{2,5}", "é{2}|a", "b+"] * 3
