@@ -7,8 +7,13 @@ the middle of decoding, for seconds.
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
+
+import pytest
+
+import constrain
 
 CODE = """
 import sys
@@ -76,3 +81,13 @@ def test_decoding_compiles_nothing_that_the_warm_up_did_not():
     compiled = ast.literal_eval(done.stdout)
     assert compiled["apply_bitmask.cpu.apply"] == 3
     assert {name for name, count in compiled.items() if count != 1} == {"apply_bitmask.cpu.apply"}
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_warming_up_leaves_the_collector_as_it_was(collects, monkeypatch):
+    monkeypatch.setattr(gc, "isenabled", lambda: collects)
+    calls = []
+    monkeypatch.setattr(gc, "disable", lambda: calls.append("disable"))
+    monkeypatch.setattr(gc, "enable", lambda: calls.append("enable"))
+    constrain.warmup()
+    assert calls == ["disable", "enable"][: 1 + collects]
