@@ -1,13 +1,24 @@
 """Compiled grammars that a server keeps: which are kept, for how long, and who compiles."""
 
+import copy
+import enum
 import gc
 import threading
 import weakref
+from collections import OrderedDict
 
 import pytest
 
 import constrain
-from constrain import Grammar, GrammarCache, GrammarError, JSONStyle, Vocabulary
+from constrain import (
+    Grammar,
+    GrammarCache,
+    GrammarError,
+    JSONStyle,
+    LimitExceededError,
+    SchemaError,
+    Vocabulary,
+)
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
 PLENTY = 1 << 30
@@ -78,6 +89,71 @@ def test_keys_are_not_equal_by_accident():
     # The order of properties is that of texts.
     assert cache.compile(make, {"b": 2, "a": 1}) is not cache.compile(make, {"a": 1, "b": 2})
     assert cache.compile(make, "1") is not cache.compile(Grammar.from_regex, "1")
+
+
+def of_repr(value: object) -> Grammar:
+    return Grammar.from_choices([repr(value)])
+
+
+class Name(enum.StrEnum):
+    A = "a"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({1: "a"}, {"1": "a"}),
+        ({None: "a"}, {"null": "a"}),
+        ({"a": {1: 2}}, {"a": {True: 2}}),
+        (["a", "b"], ("a", "b")),
+        ({"a": [1]}, {"a": (1,)}),
+        ([1], [True]),
+        ([1], [1.0]),
+        ([0.0], [-0.0]),
+        (0.0, -0.0),
+        ([1, [2]], [[1], 2]),
+        ([[], [1]], [[1], []]),
+        ({"a": 1}, ["a", 1]),
+        (["a"], [b"a"]),
+        (["\ud83d\ude00"], ["\U0001f600"]),
+        ([Name.A], ["a"]),
+        ({"a": 1}, OrderedDict(a=1)),
+        (['["a"]'], '["a"]'),
+    ],
+)
+def test_what_differs_in_any_part_or_type_has_another_key(one, other):
+    cache = a_cache()
+    compiled = cache.compile(of_repr, one), cache.compile(of_repr, other)
+    assert compiled[0] is not compiled[1]
+    assert cache.compile(of_repr, copy.deepcopy(one)) is compiled[0]
+    assert cache.compile(of_repr, copy.deepcopy(other)) is compiled[1]
+
+
+def test_an_argument_and_an_option_are_not_one():
+    cache = a_cache()
+
+    def make(source: object = None, *, json: object = None) -> Grammar:
+        return Grammar.from_choices([repr((source, json))])
+
+    assert cache.compile(make, ["a"]) is not cache.compile(make, json='["a"]')
+    assert cache.compile(make, ["a"]) is not cache.compile(make, json=["a"])
+
+
+def test_what_is_refused_is_refused_beside_what_looks_like_it():
+    cache = a_cache()
+    cache.compile(Grammar.from_json_schema, {"const": {"1": [2]}})
+    for schema in ({"const": {1: [2]}}, {"const": {"1": (2,)}}):
+        with pytest.raises(SchemaError):
+            cache.compile(Grammar.from_json_schema, schema)
+
+
+def test_an_argument_that_holds_itself_is_refused():
+    circle: list[object] = ["a"]
+    circle.append(circle)
+    cache = GrammarCache(BYTES, max_bytes=PLENTY, limits=constrain.Limits(max_source_nodes=9_999))
+    with pytest.raises(LimitExceededError, match="max_source_nodes"):
+        cache.compile(Grammar.from_choices, circle)
+    assert len(cache) == 0
 
 
 def test_options_are_equal_in_any_order_and_by_value():
