@@ -92,7 +92,9 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="no /proc, so what is resident is not told here"
+)
 def test_nbytes_of_a_large_automaton_is_what_the_process_grows_by():
     compiled = constrain.compile(Grammar.from_regex("(?:[a-h]{1,99}[0-3]{2,99}x){1,90000}"), VOCAB)
     play(compiled, ["abc01x" * 20])
