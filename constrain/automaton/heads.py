@@ -25,7 +25,6 @@ before the first mask); a walk for each state (ENGINE section 12: 3 ms in each s
 from __future__ import annotations
 
 import threading
-import weakref
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +32,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from constrain.vocab import Trie, Vocabulary, build_trie
+from constrain.vocab import Trie, Vocabulary, build_trie, per_vocabulary
 
 __all__ = ["DEAD_NODE", "RESTS", "Head", "HeadRow", "HeadRows", "Walked", "head_rows_of"]
 
@@ -275,14 +274,7 @@ class HeadRows:
             held -= self._heads.pop(oldest).nbytes
 
 
-_BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, HeadRows] = weakref.WeakKeyDictionary()
-_LOCK = threading.Lock()
-
-
+@per_vocabulary
 def head_rows_of(vocab: Vocabulary) -> HeadRows:
     """The shared heads of a vocabulary: made once, gone with it. What is in them never changes."""
-    with _LOCK:
-        found = _BY_VOCABULARY.get(vocab)
-        if found is None:
-            found = _BY_VOCABULARY[vocab] = HeadRows(vocab)
-        return found
+    return HeadRows(vocab)

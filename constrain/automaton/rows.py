@@ -8,13 +8,12 @@ string. So a row is looked up among those that any grammar holds, and lasts as l
 
 from __future__ import annotations
 
-import threading
 import weakref
 
 import numpy as np
 import numpy.typing as npt
 
-from constrain.vocab import Vocabulary
+from constrain.vocab import Vocabulary, per_vocabulary
 
 __all__ = ["MaskRow", "SharedRows", "Summary", "shared_rows_of"]
 
@@ -72,14 +71,7 @@ class SharedRows:
         return row
 
 
-_BY_VOCABULARY: weakref.WeakKeyDictionary[Vocabulary, SharedRows] = weakref.WeakKeyDictionary()
-_LOCK = threading.Lock()
-
-
+@per_vocabulary
 def shared_rows_of(vocab: Vocabulary) -> SharedRows:
     """The rows that grammars over a vocabulary share."""
-    with _LOCK:
-        found = _BY_VOCABULARY.get(vocab)
-        if found is None:
-            found = _BY_VOCABULARY[vocab] = SharedRows(vocab.vocab_size)
-        return found
+    return SharedRows(vocab.vocab_size)

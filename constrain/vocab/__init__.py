@@ -10,13 +10,14 @@ and in which order the tokens are walked. What cannot be told exactly is refused
 Not decided here: which tokens a grammar allows (`automaton`), and whether a vocabulary can spell
 it.
 
-Reading order: `vocabulary.py`, `texts.py`, `trie.py`, `kept_trie.py`, `disk_cache.py`, `adapters/`
-(its docstring defines the bytes of a token).
+Reading order: `vocabulary.py`, `texts.py`, `trie.py`, `kept_trie.py`, `disk_cache.py`,
+`per_vocabulary.py`, `adapters/` (its docstring defines the bytes of a token).
 """
 
 from __future__ import annotations
 
+from constrain.vocab.per_vocabulary import per_vocabulary
 from constrain.vocab.trie import Trie, build_trie
 from constrain.vocab.vocabulary import Vocabulary
 
-__all__ = ["Trie", "Vocabulary", "build_trie"]
+__all__ = ["Trie", "Vocabulary", "build_trie", "per_vocabulary"]

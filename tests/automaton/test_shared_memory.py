@@ -1,11 +1,14 @@
 """What grammars over one vocabulary share in memory, and how it is bounded."""
 
 import gc
+import weakref
 
 import numpy as np
+import pytest
 
 from constrain.automaton import Automaton, heads, scratch
-from constrain.automaton.heads import Head, HeadRows, Places
+from constrain.automaton.heads import Head, HeadRows, Places, head_rows_of
+from constrain.automaton.named import others_of
 from constrain.automaton.rows import SharedRows, shared_rows_of
 from constrain.automaton.slices import forest_of
 from constrain.grammar import Grammar
@@ -46,6 +49,18 @@ def test_a_row_goes_with_the_last_grammar_that_has_it():
     del other
     gc.collect()
     assert len(rows) == 0
+
+
+@pytest.mark.parametrize("of", [forest_of, head_rows_of, shared_rows_of, others_of])
+def test_what_a_vocabulary_shares_goes_with_it(of):
+    vocab = vocabulary()
+    assert row_after(Automaton(Grammar.from_regex('"[a-z]*"'), vocab, Limits()), b'"') is not None
+    shared = of(vocab)
+    assert of(vocab) is shared
+    ends = weakref.ref(vocab)
+    del vocab
+    gc.collect()
+    assert ends() is None
 
 
 def test_rows_of_one_summary_are_told_apart():
