@@ -171,15 +171,7 @@ def _tools(values: list[JSON]) -> dict[str, _Tool]:
     known: dict[str, _Tool] = {}
     for i, value in enumerate(values):
         fields = Fields(value, f"#/tools/{i}", "a tool")
-        kind = fields.get("type", str, "function")
-        if kind != "function":
-            raise UnsupportedFeatureError(
-                f"a tool of type {kind!r}",
-                pointer=fields.at("type"),
-                hint="only functions have a schema that says what a call looks like",
-            )
-        if "function" in fields:
-            fields = Fields(fields.get("function", dict), fields.at("function"), "a function")
+        fields = _function(fields, fields.get("type", str, "function"))
         name = fields.get("name", str)
         if not name or name in known:
             reason = "has no name" if not name else f"has the name of another, {name!r}"
@@ -191,6 +183,19 @@ def _tools(values: list[JSON]) -> dict[str, _Tool]:
         else:
             known[name] = _Tool(name, _NO_PARAMETERS, fields.pointer)
     return known
+
+
+def _function(fields: Fields, kind: str) -> Fields:
+    """The fields that name a function: those of the object inside, or these where it is alone."""
+    if kind != "function":
+        raise UnsupportedFeatureError(
+            f"{fields.what} of type {kind!r}",
+            pointer=fields.at("type"),
+            hint="only functions have a schema that says what a call looks like",
+        )
+    if "function" not in fields:
+        return fields
+    return Fields(fields.get("function", dict), fields.at("function"), "a function")
 
 
 def _choose(choice: JSON, known: dict[str, _Tool]) -> tuple[str, list[_Tool]]:
@@ -240,15 +245,7 @@ def _mode(given: str, modes: tuple[str, ...], what: str, pointer: str) -> str:
 
 def _named(fields: Fields, known: dict[str, _Tool]) -> _Tool:
     """The tool that an object names."""
-    kind = fields.get("type", str)
-    if kind != "function":
-        raise UnsupportedFeatureError(
-            f"{fields.what} of type {kind!r}",
-            pointer=fields.at("type"),
-            hint="only functions have a schema that says what a call looks like",
-        )
-    if "function" in fields:
-        fields = Fields(fields.get("function", dict), fields.at("function"), "a function")
+    fields = _function(fields, fields.get("type", str))
     name = fields.get("name", str)
     if name not in known:
         others = f"the tools are {', '.join(map(repr, list(known)[:8])) or 'none'}"
