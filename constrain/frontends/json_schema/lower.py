@@ -84,9 +84,7 @@ class Lowering:
         if self._inside is None:
             where = "JSON in whitespace 'pretty', whose depth the schema does not bound,"
             self.meaning.limits.check("max_nesting", self._depth + 1, where)
-            self._inside = Lowering(
-                self.meaning, self.emptiness, self.style, self, comparable=self._comparable
-            )
+            self._inside = self._another(outside=self, comparable=self._comparable)
         return self._inside
 
     @property
@@ -95,10 +93,14 @@ class Lowering:
         if self._comparable or self.style.numbers != "any":
             return self
         if self._comparing is None:
-            made = Lowering(self.meaning, self.emptiness, self.style, comparable=True)
+            made = self._another(outside=None, comparable=True)
             made._depth, made.layout = self._depth, self.layout
             self._comparing = made
         return self._comparing
+
+    def _another(self, *, outside: Lowering | None, comparable: bool) -> Lowering:
+        """One of the same schema, written in the same way."""
+        return Lowering(self.meaning, self.emptiness, self.style, outside, comparable=comparable)
 
     def text(self, expr: Expr) -> Term:
         """Whole texts whose value is in an expression that has one."""

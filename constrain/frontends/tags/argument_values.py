@@ -104,27 +104,7 @@ class Values(Lowering):
 
     # Lowering, for what arrays and objects hold
 
-    @property
-    def inside(self) -> Lowering:
-        """As of `Lowering`."""
-        if self._inside is None:
-            where = "JSON in whitespace 'pretty', whose depth the schema does not bound,"
-            self.meaning.limits.check("max_nesting", self._depth + 1, where)
-            self._inside = self._again(outside=self, comparable=self._comparable)
-        return self._inside
-
-    @property
-    def comparing(self) -> Lowering:
-        """As of `Lowering`."""
-        if self._comparable or self.style.numbers != "any":
-            return self
-        if self._comparing is None:
-            made = self._again(outside=None, comparable=True)
-            made._depth, made.layout = self._depth, self.layout
-            self._comparing = made
-        return self._comparing
-
-    def _again(self, *, outside: Lowering | None, comparable: bool) -> Values:
+    def _another(self, *, outside: Lowering | None, comparable: bool) -> Values:
         return Values(
             self.meaning,
             self.emptiness,
