@@ -76,15 +76,18 @@ def remembered(make: Callable[_P, _M]) -> Callable[_P, _M]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Data:
-    """Plain data in the form of `marshal`, which is quick, and no recursion to pickle."""
+class _Pickled:
+    """What can change, as it was."""
 
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class _Pickled:
-    """Other things that can change, as they were."""
+class _Deep:
+    """Plain data that nests too deeply to be pickled, in the form of `marshal`.
+
+    That is no form for other data: what has a buffer, such as a number of NumPy, becomes bytes.
+    """
 
     content: bytes
 
@@ -110,13 +113,15 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 - any argument
     ):
         return value
     try:
-        return _Data(marshal.dumps(value, 4))  # 4: read by every Python since 3.4
-    except ValueError:
-        pass
-    try:
         return _Pickled(pickle.dumps(value))
+    except RecursionError as error:
+        why = str(error)
     except Exception as error:  # whatever a user's class raises
         return _Unknown(type(value).__name__, str(error))
+    try:
+        return _Deep(marshal.dumps(value, 4))  # 4: read by every Python since 3.4
+    except ValueError:
+        return _Unknown(type(value).__name__, why)
 
 
 Steps = list[tuple[str, tuple[Any, ...], dict[str, Any]]]
@@ -172,7 +177,7 @@ def follow(cls: type[Any], steps: Steps) -> Any:  # noqa: ANN401 - an instance o
     def thawed(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, _Step):
             return results[value.index]
-        if isinstance(value, _Data):
+        if isinstance(value, _Deep):
             return marshal.loads(value.content)
         return pickle.loads(value.content) if isinstance(value, _Pickled) else value
 
@@ -191,7 +196,7 @@ def _check(value: Any, made: Made) -> None:  # noqa: ANN401
     kind, why = type(value).__name__, ""
     if isinstance(value, _Unknown):
         kind, why = value.kind, value.why
-    elif isinstance(value, (Made, _Data, _Pickled, str, bytes, int)) or value is None:
+    elif isinstance(value, (Made, _Pickled, _Deep, str, bytes, int)) or value is None:
         return
     else:
         try:

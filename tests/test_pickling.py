@@ -9,6 +9,7 @@ import pickle
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 import constrain
@@ -126,12 +127,18 @@ def test_a_long_chain_is_no_recursion() -> None:
     assert not again.accepts(b"3000")
 
 
-def test_a_schema_that_nests_deeply_pickles() -> None:
+@pytest.mark.parametrize("depth", [400, 1_900])
+def test_a_schema_that_nests_deeply_pickles(depth: int) -> None:
     schema: dict[str, Any] = {"const": 1}
-    for _ in range(400):
+    for _ in range(depth):
         schema = {"type": "array", "items": schema, "minItems": 1, "maxItems": 1}
     again = pickle.loads(pickle.dumps(Grammar.from_json_schema(schema, style="compact")))
-    assert again.accepts(b"[" * 400 + b"1" + b"]" * 400)
+    assert again.accepts(b"[" * depth + b"1" + b"]" * depth)
+
+
+def test_a_number_of_numpy_in_a_schema_pickles() -> None:
+    grammar = Grammar.from_json_schema({"const": np.float64(1.5)})
+    assert pickle.loads(pickle.dumps(grammar)).accepts(b"1.5")
 
 
 def test_what_was_made_of_a_term_is_a_typed_error() -> None:
