@@ -10,7 +10,7 @@ wrong (usage, a bad schema, a missing model); 70 a bug of constrain; 130 interru
 
 Read in this order: `app` (the commands, one line each), `console` (how they speak), `sources` (a
 grammar from the arguments), `loading` (a model), then one file per command; `fixtures` is the part
-of `check` that runs fixtures.
+of `check` that runs fixtures, `report` what it says of a schema.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ In: a grammar and a vocabulary, then tokens or bytes. Out: bitmasks of what may 
 the text may end. Decided here: what a step is, what each verb does before and after the end. Not
 decided here: which states there are (`automaton`), which token is drawn (`sampling`).
 
-Read in this order: `compile` (the way in), `cache` (for servers), `matcher` (one sequence), `batch`
-(many), `bitmask` (packed masks and logits), `warmup`.
+Read in this order: `compile` (the way in), `cache` (for servers), `matcher` (one sequence), `past`
+(its steps so far), `batch` (many), `bitmask` (packed masks and logits), `warmup`.
 """
 
 from constrain.matcher.batch import fill_next_token_bitmasks

@@ -11,9 +11,9 @@ repetition, frequency and presence penalty, logit bias -> temperature -> top-k, 
 keeping at least one id -> draw. All in float32, whatever the logits are; temperature 0 is greedy.
 A row's token is a function of that row alone: not of its neighbours, the batch size or the device.
 
-Read in this order: `params`, `random` (which uniform number), `penalties`, `truncation`, `report`
-(log-probabilities and diagnostics), `failures`, `sampler`, `reference` (all of it again, slow and
-obvious).
+Read in this order: `params`, `batch` (what a call is about), `random` (which uniform number),
+`penalties`, `truncation`, `report` (log-probabilities and diagnostics), `failures`, `sampler`,
+`host` and `device` (its steps), `reference` (all of it again, slow and obvious).
 """
 
 from __future__ import annotations

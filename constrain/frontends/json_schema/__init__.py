@@ -26,10 +26,10 @@ what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated
 `meaning`, `plain_sight`;
 what there is: `members` and `items` (step by step), `counts`, `emptiness`, `explain` (why nothing);
 texts: `style`, `text`, `layout`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
-`staples` (what all schemas share), `lower`, `lower_array`, `lower_object`, `exclusion`; and what
-they cannot say: `refusals`, `late`, `audit`. `reading` is all before texts, remembered for the next
-grammar, and `compile` the whole way. `position` and `where` say where a text stands, and which
-keyword refuses it.
+`staples` (what all schemas share), `lower`, `lower_array`, `lower_object` with `taken` (keys that
+came), `exclusion`; and what they cannot say: `refusals`, `late`, `audit`. `reading` is all before
+texts, remembered for the next grammar, and `compile` the whole way. `position` and `where` say
+where a text stands, and which keyword refuses it.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ is empty (`algebra.store`).
     False
 
 Read in this order: `nodes` (the syntax tree), `reader` (what readers share: groups, quantifiers,
-errors), `python_syntax` and `python_classes`, `ecma_syntax` with `unicode_properties`,
-`unicode_names` and `unicode_tables`, `rust_syntax` with `rust_classes`, `rust_anchors` and
-`byte_nodes` (patterns over bytes), `case_folding`, `atomic` (atomic groups rewritten), `plain`
-(nodes without assertions to terms), `resolve` (assertions in their smallest form), `configurations`
-(a pattern with assertions, run symbolically), `assertions` (its terms); `loose` and `explain`
-(where in a pattern a text stands).
+errors), `python_syntax` and `python_classes`, `ecma_syntax` with `ecma_class_sets`,
+`unicode_properties`, `unicode_names` and `unicode_tables`, `rust_syntax` with `rust_classes`,
+`rust_anchors` and `byte_nodes` (patterns over bytes), `case_folding`, `atomic` (atomic groups
+rewritten), `plain` (nodes without assertions to terms), `resolve` (assertions in their smallest
+form), `configurations` (a pattern with assertions, run symbolically), `assertions` (its terms);
+`loose` and `explain` (where in a pattern a text stands).
 """
 
 from __future__ import annotations
