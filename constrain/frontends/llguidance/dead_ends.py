@@ -284,6 +284,9 @@ class DeadEnds:
         cut: list[Boundary] = []
         while left is not None:
             yield [left, *cut]
+            if not left.key.counts:  # nor does it from there on
+                yield [left]
+                return
             left, cut = self._ways.boundary_ticked(left, inside=True)
         yield cut
 

@@ -466,7 +466,7 @@ class Ways:
         return found
 
     def apart(self, boundary: Boundary) -> list[Boundary]:
-        """What may be left of a boundary: its stacks that count alike, each such lot by itself."""
+        """What may be left of a boundary as tokens end: itself, and what of it counts alike."""
         key = boundary.key
         lots: dict[Stack | None, list[Stack]] = {}
         for stack in key.stacks:
@@ -474,7 +474,7 @@ class Ways:
         if len(lots) == 1:
             return [boundary]
         keys = [replace(key, stacks=frozenset(lot)) for lot in lots.values()]
-        return [self.boundary(part, boundary.rule.name) for part in keys]
+        return [boundary, *[self.boundary(part, boundary.rule.name) for part in keys]]
 
     def renewed(self, stacks: Stacks) -> Stacks:
         """The stacks as if no token had ended."""

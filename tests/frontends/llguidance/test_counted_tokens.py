@@ -236,6 +236,22 @@ CASES = {
             {"x": 0},
         ),
     ),
+    "cut-is-the-only-end-of-one-of-two-calls": (
+        # `sub` is read by both at once: what stands after `t` is in the way of what follows `s`.
+        '{{"grammars": [{{"lark_grammar": "'
+        'start: s \\"ba\\" \\"b\\" | t /[ab]+/ \\"a\\"\\n'
+        's[max_tokens={n}]: @sub\\nt: @sub"}}, '
+        '{{"name": "sub", "lark_grammar": "start: /_+/ \\"ab\\"?"}}]}}',
+        Slow(
+            {
+                "start": [("s", "ba", "b"), ("t", "Z", "a")],
+                "s": [("_", "ab"), ("_",)],
+                "t": [("_", "ab"), ("_",)],
+            },
+            {"_": "_+", "ab": "ab", "ba": "ba", "a": "a", "b": "b", "Z": "[ab]+"},
+            {"s": 0},
+        ),
+    ),
     "cut-in-cut-is-the-only-end": (
         'start: x "_"\nx[max_tokens=3]: %lark {{\n'
         '  start: y "ba" | /[ab]+/ "c" /[abc]+/\n  y[max_tokens={n}]: "ab"\n}}',
@@ -558,6 +574,26 @@ def test_json_and_tokens(text, vocabulary, run, fits):
     vocab = constrain.Vocabulary([*vocabulary, b"!", None], [len(vocabulary) + 1])
     matcher = constrain.compile(Grammar.from_lark(text, dialect="llguidance"), vocab).matcher()
     assert matcher.validate_tokens(run) == fits
+
+
+@pytest.mark.parametrize(
+    ("most", "run"), [(1, [4, 3, 2, 3]), (2, [4, 2, 3, 2, 3]), (3, [4, 2, 3, 3, 2, 3]), (4, None)]
+)
+def test_json_whose_number_of_tokens_decides(most, run):
+    """Only a cut ends `s`, in its JSON text or in `"ab"`, which has two tokens at most.
+
+    So of 4 the JSON text must have some, and how many it has is not known when it begins.
+    """
+    text = 'start: s "ba" "b" | t /[ab]+/ "a"\n' + f"s[max_tokens={most}]: @sub\nt: @sub"
+    sub = {"name": "sub", "lark_grammar": 'start: %json {"const": 12} "ab"?'}
+    grammars = json.dumps({"grammars": [{"lark_grammar": text}, sub]})
+    vocab = constrain.Vocabulary([b"1", b"2", b"a", b"b", b"12", None], [5])
+    if run is None:
+        with pytest.raises(UnsupportedFeatureError, match="number of tokens of that text"):
+            constrain.compile(Grammar.from_lark(grammars), vocab)
+        return
+    matcher = constrain.compile(Grammar.from_lark(grammars), vocab).matcher()
+    assert matcher.validate_tokens([*run, 5]) == len(run) + 1
 
 
 def test_what_may_not_count():
