@@ -423,11 +423,16 @@ class TermStore:
         """
         return self._build([ops.OP_STEP, state, code])
 
-    def union(self, a: StateId, b: StateId) -> StateId:
-        """The state of what may follow either of two states."""
-        if DEAD in (a, b) or a == b:
-            return a or b
-        return self._build([ops.OP_ALT, 2, ~a, ~b])
+    def union(self, *states: StateId) -> StateId:
+        """The state of what may follow any of some states."""
+        alive = [state for state in dict.fromkeys(states) if state != DEAD]
+        if len(alive) < 2:
+            return alive[0] if alive else DEAD
+        return self._build([ops.OP_ALT, len(alive), *[~state for state in alive]])
+
+    def intersection(self, *states: StateId) -> StateId:
+        """The state of what may follow each of some states."""
+        return self._build([ops.OP_AND, len(states), *[~state for state in states]])
 
     def is_empty(self, state: StateId) -> bool:
         """Whether no string at all is in the state's language. Exact; `And`/`Not` are searched.
@@ -436,6 +441,24 @@ class TermStore:
             LimitExceededError: The search passed `max_emptiness_states`.
         """
         return self.advance(state, b"") == DEAD
+
+    def is_part(self, state: StateId, of: StateId, *, max_states: int) -> bool:
+        """Whether all texts of a state are texts of another; False too if a search takes too long.
+
+        Args:
+            state: A state without captures and tokens that are named.
+            of: Another one.
+            max_states: How many states to search.
+        """
+        usual = int(self.arena[lay.EMPTINESS_LIMIT])
+        self.arena[lay.EMPTINESS_LIMIT] = min(usual, max_states)
+        try:
+            outside = self._build([ops.OP_NOT, ~of])
+            return self.is_empty(self.intersection(state, outside))
+        except LimitExceededError:
+            return False
+        finally:
+            self.arena[lay.EMPTINESS_LIMIT] = usual
 
     def next_bytes(self, state: StateId) -> bytes:
         """Which bytes may come next, ascending; none from a dead state."""

@@ -15,6 +15,10 @@ from constrain.kernels.derive import layout as lay
 
 __all__ = ["Structure"]
 
+_PLAIN_KINDS = frozenset(
+    (lay.EMPTY, lay.EPS, lay.CLASS, lay.CAT, lay.ALT, lay.REPEAT, lay.AND, lay.NOT)
+)
+
 
 class Structure:
     """Reads the terms of one store. Called under its lock."""
@@ -28,9 +32,13 @@ class Structure:
         """Bytes of what is remembered, about."""
         return 150 * len(self._digests)
 
+    def kind(self, state: StateId) -> int:
+        """The kind of a state's node (`kernels.derive.layout`)."""
+        return int(self._store.arena[lay.NODE * state + lay.KIND])
+
     def is_kind(self, state: StateId, kind: int) -> bool:
-        """Whether a state is a node of this kind (`kernels.derive.layout`)."""
-        return int(self._store.arena[lay.NODE * state + lay.KIND]) == kind
+        """Whether a state is a node of this kind."""
+        return self.kind(state) == kind
 
     def members(self, state: StateId) -> list[StateId]:
         """The members of a union or intersection, the state itself if it is neither."""
@@ -100,6 +108,17 @@ class Structure:
         if kind == lay.CAT:
             return [a, b]
         return [a] if kind in (lay.REPEAT, lay.NOT) else []
+
+    def parts_or_body(self, state: StateId) -> list[int] | None:
+        """The nodes directly below, of a rule its body.
+
+        None for a rule whose body is not made yet, and where what is below does not tell all.
+        """
+        kind, a, b, _ = self._fields(state)
+        if kind == lay.RULE:
+            body = int(self._store.arena[int(self._store.arena[lay.BODY]) + state])
+            return [body - 1] if body else None
+        return self._parts(state, kind, a, b) if kind in _PLAIN_KINDS else None
 
     def digest(self, root: StateId) -> bytes:
         """16 bytes that equal terms share in every store. For terms without rules.

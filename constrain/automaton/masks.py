@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.far_bounds import FarBounds, long_tokens
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
@@ -46,6 +47,7 @@ from constrain.kernels.walk import (
     CAPTURES,
     DONE,
     DRAFT,
+    FAR,
     LONG,
     LONG_ROW,
     LOOK,
@@ -71,7 +73,7 @@ _DRAFT_BYTES = 700
 
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
-FAR = 16
+FAR_OFF = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
 KNOWN_STEPS = 64
 """Tokens that a walk lists: up to so many, the states after them are kept too."""
@@ -157,6 +159,7 @@ class MaskRows:
         self._forest = forest_of(vocab)
         self._slice_start = store.intern(PLAIN_TEXT)
         self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
+        self._far_bounds = FarBounds(store, self._structure)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._shared_rows = shared_rows_of(vocab)
@@ -223,10 +226,15 @@ class MaskRows:
             at = self._walk(state, self._forest, draft, BASED_ROW)
         elif at == SAME:
             return self._share(state, self.make(base))
+        elif at == FAR:
+            row = self._make_of_far(state)
+            if row is not None:
+                return row
+            at = self._walk(state, self._forest, draft, BOUNDED_ROW)
         elif at == BOUNDED:
             bound = int(self._store.arena[lay.BOUND])
             if not self._is_text(base):
-                if bound >= FAR or base in self._by_state:
+                if bound >= FAR_OFF or base in self._by_state:
                     row = self.make(base)
                     if self._longest(row) <= bound:
                         return self._share(state, row)
@@ -250,6 +258,22 @@ class MaskRows:
             pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
+
+    def _make_of_far(self, state: StateId) -> MaskRow | None:
+        """The row of a state by that of its like without far bounds, and a walk of long tokens."""
+        found = None if self._store.counts_tokens else self._far_bounds.without(state)
+        if found is None or found[0] in self._making:
+            return None
+        like, longest = found
+        row = self.make(like)
+        if longest >= self._trie.max_depth or self._longest(row) <= longest:
+            return self._share(state, row)
+        trie, others = long_tokens(self._vocab, longest)
+        draft = _Draft(row.words & others)
+        self._walk(state, trie, draft)
+        words = self._settled(state, draft)
+        self._walk(state, self._forest, _Draft(words), SUM)
+        return self._remember(state, words)
 
     def _asked_for(self) -> StateId:
         return StateId(int(self._store.arena[lay.BASE]))
@@ -310,7 +334,7 @@ class MaskRows:
             return self._draft(base)
         elif at == BOUNDED:
             bound = int(self._store.arena[lay.BOUND])
-            if bound >= FAR and not self._is_text(base):
+            if bound >= FAR_OFF and not self._is_text(base):
                 known = self._draft(base)
                 if self._longest_of(known.copy()) <= bound:
                     return known
@@ -509,6 +533,7 @@ class MaskRows:
         rows = len(self._by_summary) * (4 * self._num_words + _ROW_BYTES)
         states = _STATE_BYTES * len(self._by_state)
         remembered = self.steps.nbytes + self.ticks.nbytes + self._structure.nbytes
+        remembered += self._far_bounds.nbytes
         return rows + states + drafts + to_settle + remembered + self._listed.nbytes
 
 

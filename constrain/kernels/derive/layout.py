@@ -200,11 +200,14 @@ UNSURE = 512
 LOOPS = 1024
 """COVERS, and every text of the slice leads back to it."""
 LOOPS_NOT = 2048
+COUNTED = 4096
+"""A repeat of up to FAR_REPEATS or more stands somewhere in it, but not without a bound."""
+FAR_REPEATS = 12
 LOOKED_AT = 1 << 16
 """From this bit on: how often the term was looked at for one byte, without a row."""
 MAX_PATIENCE = (1 << 15) - 1
 """What fits there."""
-ANYWHERE = RULEFUL | BLURRED
+ANYWHERE = RULEFUL | BLURRED | COUNTED
 """Flags that a term has if some part has them."""
 FIRST = BYTEWISE | OPEN | UNSURE
 """Flags that a term has if some part that may come first has them."""

@@ -31,8 +31,10 @@ from constrain.kernels.derive.layout import (
     CLASS_TABLE,
     CLASS_WORDS,
     CLASSES,
+    COUNTED,
     EMPTY_ID,
     EPS_ID,
+    FAR_REPEATS,
     FIRST,
     FLAGS,
     FOLLOW,
@@ -282,6 +284,8 @@ def make_repeat(A, x, lo, hi):
         return np.int64(x)
     flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
     flags |= A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
+    if FAR_REPEATS <= hi < INFINITE:
+        flags |= COUNTED
     return intern_node(A, REPEAT, x, lo, hi, flags)
 
 

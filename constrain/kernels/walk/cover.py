@@ -21,7 +21,10 @@ from constrain.kernels.derive.layout import (
     ARG_A,
     ARG_B,
     ARG_C,
+    BODY,
     CAT,
+    CLASS,
+    COUNTED,
     COVER_MARK,
     COVER_QUEUE,
     COVER_WITH,
@@ -41,6 +44,7 @@ from constrain.kernels.derive.layout import (
     REPEAT,
     ROW_OFFSET,
     ROW_PARTITION,
+    RULE,
     TARGETS,
     UNSURE,
     class_of,
@@ -55,6 +59,8 @@ more than a walk.
 
 FEW_REPEATS = 5
 """A state that begins with as many, or more, is not searched: each count is a state."""
+MAX_HEAD = 16
+"""Parts of a state looked at for bounds."""
 SLICE_STATES = 32
 """One more than the states of a slice that may be met; plain text has a dozen."""
 
@@ -73,6 +79,23 @@ def begins_with_counter(A, state, least):
             part = np.int64(A[NODE * part + ARG_A])
         if _is_counter(A, part, least):
             return True
+    return False
+
+
+@inner
+def may_be_far(A, state):
+    """Whether what stands before the first single byte of a state may have bounds far off."""
+    rest = np.int64(state)
+    for _ in range(MAX_HEAD):
+        is_cat = A[NODE * rest + KIND] == CAT
+        part = np.int64(A[NODE * rest + ARG_A]) if is_cat else rest
+        if A[NODE * part + KIND] == RULE and A[A[BODY] + part] > 0:
+            part = np.int64(A[A[BODY] + part]) - 1
+        if A[NODE * part + FLAGS] & COUNTED:
+            return True
+        if not is_cat or A[NODE * part + KIND] == CLASS:
+            return False
+        rest = np.int64(A[NODE * rest + ARG_B])
     return False
 
 

@@ -62,7 +62,7 @@ from constrain.kernels.derive.layout import (
     class_of,
 )
 from constrain.kernels.derive.nodes import make_cat, make_repeat
-from constrain.kernels.walk.cover import begins_with_counter, covers, loops
+from constrain.kernels.walk.cover import begins_with_counter, covers, loops, may_be_far
 from constrain.kernels.walk.layout import (
     JUMP,
     JUMP_FIRST,
@@ -113,7 +113,7 @@ summed up."""
 BASED_ROW = 5
 """Like ROW, where `mask` is the row of the state asked for."""
 BOUNDED_ROW = 6
-"""Like ROW, once that has returned BOUNDED, and it was not the same."""
+"""Like ROW, once that has returned BOUNDED and it was not the same, or FAR and it has none."""
 LOOK = 7
 """No walk: `state` is flagged COVERS if any plain text may follow."""
 SUM = 8
@@ -133,6 +133,8 @@ SAME = -4
 """The row of arena[BASE] is this one."""
 BOUNDED = -5
 """It is if no token that it allows is longer than arena[BOUND] bytes."""
+FAR = -6
+"""It may have bounds that are far off (`automaton/far_bounds.py`)."""
 
 
 @inner
@@ -347,6 +349,8 @@ def walk(
                     return LONG
                 A[BASE] = same
                 return BOUNDED
+            if mode == ROW and may_be_far(A, state):
+                return FAR
             based = _alike(A, state, FIRST | BLURRED | NULLABLE if whole else FIRST)
             if A[STATUS] != OK:
                 return 0

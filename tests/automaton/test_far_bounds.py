@@ -1,0 +1,168 @@
+"""A state without its far bounds tells which short tokens may follow it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from constrain import Grammar, Limits, Vocabulary
+from constrain.algebra import terms as t
+from constrain.algebra.store import TermStore
+from constrain.algebra.structure import Structure
+from constrain.automaton import Automaton, far_bounds
+from constrain.automaton.far_bounds import FarBounds, long_tokens
+from constrain.automaton.masks import MaskRows
+from constrain.kernels.derive import layout as lay
+from tests.algebra.strategies import boolean_terms, plain_terms
+
+SHORT = [bytes(p) for n in range(5) for p in itertools.product(b"ab", repeat=n)]
+
+
+def _long_texts():
+    """Words with spaces between them, up to 90 bytes long, and ends of strings after some."""
+    rng = random.Random(7)
+    yield from (bytes([byte]) for byte in range(256))
+    for _ in range(250):
+        words = [rng.choice(["a", "ab", "zz", "é", "9", "  "]) for _ in range(rng.randint(1, 40))]
+        text = rng.choice(["", " "]).join(words) + rng.choice(["", "", '"', '",', '"]'])
+        yield text.encode()[:90]
+
+
+LONG = Vocabulary([*_long_texts(), None], eos_token_ids=[506])
+
+PATTERNS = [
+    r"^(?:\S+\s+){0,29}\S+$",
+    r"^(?:\S+\s+){0,99}\S+$",
+    r"^[a-z]*( [a-z]+){3,14}$",
+    r"^a.*z$",
+    r"^(?:...){0,40}zzz$",
+    r"^[^9]{0,70}9?$",
+    r"^(?:[ab]{0,30} ){0,3}$",
+    r"z[a-z]{3}",
+    r"é{2,}",
+    r"^$|^(?:\S+ ?){0,60}$",
+]
+BEGINNINGS = ['"', '"a', '"ab  zz', '"a é ', '"' + "ab " * 9, '"' + "z" * 23, '"a"', '"\\u']
+
+
+@pytest.mark.parametrize("longest", [13, 24, 25, 31, 40, 64, 100, 300, None])
+@pytest.mark.parametrize("shortest", [0, 1, 20])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_rows_are_those_of_the_plain_walk(pattern, shortest, longest):
+    schema = {"type": "string", "pattern": pattern, "minLength": shortest}
+    if longest is not None:
+        schema["maxLength"] = shortest + longest
+    automaton = Automaton(Grammar.from_json_schema(schema), LONG, Limits())
+    for text in BEGINNINGS:
+        state = automaton.after_bytes(automaton.start, text.encode())
+        if state != 0:
+            assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "told"),
+    [
+        ({"pattern": r"^(?:\S+\s+){0,99}\S+$", "maxLength": 400}, '"a ', True),
+        ({"pattern": r"^(?:\S+\s+){0,99}\S+$"}, '"a ', True),
+        ({"pattern": r"^[^9]*9$", "maxLength": 400}, '"a ', True),
+        # Not where a text of 16 bytes may be too long already, or what is left is not known.
+        ({"pattern": r"^[^9]*9$", "maxLength": 18}, '"a ', False),
+        ({"pattern": r"^[^9]*9$", "not": {"pattern": "z{3}"}, "maxLength": 400}, '"a ', False),
+    ],
+)
+def test_which_rows_are_told_by_others(schema, text, told, monkeypatch):
+    found = []
+    make = MaskRows._make_of_far
+
+    def spy(rows, state):
+        row = make(rows, state)
+        found.append(row is not None)
+        return row
+
+    monkeypatch.setattr(MaskRows, "_make_of_far", spy)
+    automaton = Automaton(Grammar.from_json_schema({"type": "string", **schema}), LONG, Limits())
+    automaton.mask_row(automaton.after_bytes(automaton.start, text.encode()))
+    assert any(found) == told
+
+
+@pytest.fixture
+def near_is_far(monkeypatch):
+    """Bounds of two bytes count as far, so that short texts show all there is to see."""
+    monkeypatch.setattr(far_bounds, "LEAST_REACH", 2)
+    monkeypatch.setattr(far_bounds, "LENGTHS", (1,))
+
+
+bounded = st.builds(t.repeat, plain_terms, st.integers(0, 3), st.integers(3, 9))
+words = st.builds(lambda x, y: t.cat(t.repeat(t.cat(x, y), 0, 5), x), plain_terms, plain_terms)
+letters = st.builds(lambda hi: t.repeat(t.ByteClass(3 << 97), 0, hi), st.integers(2, 6))
+pieces = st.one_of(bounded, words, plain_terms)
+heads = st.one_of(
+    pieces,
+    st.builds(t.cat, pieces, pieces),
+    st.lists(pieces, min_size=2, max_size=2).map(t.alt),
+    st.builds(lambda a, b: t.intersect((a, b)), letters, pieces),
+    st.builds(lambda a, b, c: t.cat(t.intersect((a, b)), c), letters, pieces, pieces),
+    st.builds(lambda a, b: t.intersect((a, t.complement(b))), letters, pieces),
+    st.builds(lambda a, b: t.intersect((a, b)), bounded, boolean_terms),
+)
+
+
+@settings(
+    max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(heads, st.sampled_from(["", ",", "rule"]))
+def test_both_let_the_same_short_texts_through(near_is_far, head, after):
+    rule = t.Rule("after", lambda: t.literal(b"ab"))
+    store = TermStore()
+    start = store.intern(t.cat(head, rule if after == "rule" else t.literal(after.encode())))
+    bounds = FarBounds(store, Structure(store))
+    for text in SHORT[:15]:
+        state = store.advance(start, text)
+        found = None if state == 0 or store.is_empty(state) else bounds.without(state)
+        if found is None:
+            continue
+        like, longest = found
+        assert like != state
+        for more in SHORT:
+            alive = store.advance(state, more) != 0
+            if len(more) <= longest:
+                assert alive == (store.advance(like, more) != 0), (text, more)
+            else:
+                assert not alive or store.advance(like, more) != 0, (text, more)
+
+
+@pytest.mark.parametrize(("max_states", "known"), [(10_000, True), (100, False)])
+def test_that_one_member_is_part_of_another(max_states, known):
+    store = TermStore()
+    letters = store.intern(t.repeat(t.ByteClass(3 << 97), 0, None))
+    words = store.intern(t.cat(t.literal(b"a"), t.repeat(t.literal(b"ab"), 0, 3000)))
+    assert store.is_part(words, letters, max_states=max_states) == known
+    assert not store.is_part(letters, words, max_states=max_states)
+    assert int(store.arena[lay.EMPTINESS_LIMIT]) == Limits().max_emptiness_states
+
+
+def test_rules_inside_of_themselves_have_no_far_bounds():
+    rule = t.Rule("r", lambda: t.cat(t.literal(b"a"), t.alt((rule, t.EPS))))
+    store = TermStore()
+    term = t.cat(t.repeat(t.literal(b"b"), 0, 99), rule)
+    state = store.intern(term)
+    store.make_first(state)
+    assert FarBounds(store, Structure(store)).without(state) is not None, "before the rule"
+    state = store.intern(t.intersect((t.repeat(t.ByteClass(3 << 97), 0, 99), rule)))
+    store.make_first(state)
+    assert FarBounds(store, Structure(store)).without(state) is None
+
+
+@pytest.mark.parametrize("length", [16, 17, 40, 89, 90, 500])
+def test_long_tokens(length):
+    trie, others = long_tokens(LONG, length)
+    long = set(trie.tokens.tolist())
+    assert {i for i in range(506) if len(LONG.bytes_of(i)) > length} <= long
+    for token in range(LONG.vocab_size):
+        assert bool(int(others.view("uint32")[token >> 5]) >> (token & 31) & 1) == (
+            token not in long
+        )
