@@ -9,12 +9,9 @@ True
 
 from __future__ import annotations
 
-import reprlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.notation import MAX_CHARS, grammar_text
@@ -36,9 +33,12 @@ from constrain.algebra.terms import (
     within_tokens,
 )
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
-from constrain.frontends.explanation import Derivation, Explainer, Explanation, OnDemand
+from constrain.frontends.explanation import Derivation, Explainer, OnDemand
+from constrain.grammar import sources
+from constrain.grammar.recipe import Made, Steps, follow, remembered, steps_to
+from constrain.grammar.rejection import Rejection
+from constrain.grammar.sources import Read, shorten
 from constrain.limits import DEFAULT_LIMITS, Limits
-from constrain.recipe import Made, Steps, follow, remembered, steps_to
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -46,60 +46,7 @@ if TYPE_CHECKING:
     from constrain.frontends.json_schema import JSONStyle, KeywordUse
     from constrain.frontends.tags import ToolFormat
 
-__all__ = ["Derivation", "Explanation", "Grammar", "Rejection"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """Where a text leaves a language.
-
-    Attributes:
-        offset: How many bytes from the start begin some sentence; the byte at this offset, if there
-            is one, does not go on.
-        expected: What could have come at `offset`, in ranges of bytes; empty if the text should
-            have ended.
-        complete: The bytes before `offset` are a sentence, so the text could have ended there.
-        at_end: The whole text begins a sentence, and it ends too early.
-    """
-
-    offset: int
-    expected: tuple[str, ...]
-    complete: bool
-    at_end: bool
-    _look: Callable[[], Explanation] | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def explanation(self) -> Explanation:
-        """The place in the grammar's own words; empty where they are not known.
-
-        Known for grammars in Lark's syntax, GBNF, JSON Schemas and regular expressions, not for
-        what was put together from several.
-
-        Cost: the text is read once more, in a simple and slow way, the first time that this is
-        asked; within a budget, past which the answer is empty.
-        """
-        return Explanation(self.offset) if self._look is None else self._look()
-
-    @property
-    def expected_names(self) -> tuple[str, ...]:
-        """What could have come, as `Explanation.expected_names`. Cost: as of `explanation`."""
-        return self.explanation.expected_names
-
-    @property
-    def rule_path(self) -> tuple[str, ...]:
-        """The rules that the text is inside of, the outermost first. Cost: as of `explanation`."""
-        return self.explanation.rule_path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        known = partial(Explanation, self.offset)
-        if self._look is not None:
-            known = partial(_same, self._look())
-        fields = (self.offset, self.expected, self.complete, self.at_end, known)
-        return type(self), fields
-
-
-def _same(explanation: Explanation) -> Explanation:
-    return explanation
+__all__ = ["Grammar"]
 
 
 class Grammar(Made):
@@ -137,7 +84,7 @@ class Grammar(Made):
         self._explainer = None if explainer is None else OnDemand(explainer)
         self.adapter = adapter
         self._report = report
-        self.description = _shorten(description, 400)
+        self.description = shorten(description, 400)
         self._limits = limits
         self._lock = threading.Lock()
         self._store: TermStore | None = None
@@ -189,10 +136,7 @@ class Grammar(Made):
             UnsatisfiableError: No value satisfies it.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.json_schema import from_json_schema
-
-        _check_limits(limits)
-        made = from_json_schema(
+        read = sources.json_schema(
             schema,
             style=style,
             dialect=dialect,
@@ -202,29 +146,7 @@ class Grammar(Made):
             on_unsupported=on_unsupported,
             limits=limits,
         )
-        shown = schema if isinstance(schema, str) else reprlib.repr(schema)
-
-        def explainer() -> Explainer:
-            from constrain.frontends.json_schema.where import SchemaExplainer
-
-            options = {
-                "style": style,
-                "dialect": dialect,
-                "registry": registry,
-                "format": format,
-                "property_order": property_order,
-                "on_unsupported": on_unsupported,
-            }
-            return SchemaExplainer(schema, options, limits)
-
-        return cls(
-            made.term,
-            f"Grammar.from_json_schema({_shorten(shown)})",
-            report=lambda: made.report,
-            explainer=explainer,
-            prelude=made.prelude,
-            limits=limits,
-        )
+        return _of(cls, read, limits)
 
     @classmethod
     @remembered
@@ -260,18 +182,7 @@ class Grammar(Made):
             UnsatisfiableError: No text validates.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.pydantic import from_pydantic
-
-        _check_limits(limits)
-        made = from_pydantic(model, style=style, property_order=property_order, limits=limits)
-        return cls(
-            made.term,
-            f"Grammar.from_pydantic({_shorten(made.name)})",
-            report=lambda: made.report,
-            adapter=made.adapter,
-            prelude=made.prelude,
-            limits=limits,
-        )
+        return _of(cls, sources.pydantic(model, style, property_order, limits), limits)
 
     @classmethod
     @remembered
@@ -317,33 +228,8 @@ class Grammar(Made):
             UnsatisfiableError: A rule that the start needs can never finish.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.lark import from_lark
-        from constrain.frontends.llguidance import from_llguidance, is_dialect, prelude_of
-
-        _check_limits(limits)
-        _check_lark_options(start, parser, lexer, import_paths)
-        if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
-            term = from_llguidance(text, start=start, limits=limits)
-            shown = f"Grammar.from_lark({_shorten(repr(text))})"
-            return cls(term, shown, prelude=prelude_of(text), limits=limits)
-        term = from_lark(
-            text,
-            start=start,
-            parser=parser,
-            lexer=lexer,
-            import_paths=import_paths,
-            postlex=postlex,
-            limits=limits,
-        )
-
-        def explainer() -> Explainer:
-            from constrain.frontends.lark.explain import LarkExplainer
-
-            starts = [start] if isinstance(start, str) else list(start)
-            return LarkExplainer(text, starts, parser, lexer, import_paths, postlex, limits)
-
-        shown = f"Grammar.from_lark({_shorten(repr(text))})"
-        return cls(term, shown, source=text, explainer=explainer, limits=limits)
+        read = sources.lark(text, start, dialect, parser, lexer, import_paths, postlex, limits)
+        return _of(cls, read, limits)
 
     @classmethod
     @remembered
@@ -370,30 +256,7 @@ class Grammar(Made):
             UnsupportedFeatureError: Back-references and whatever else is no regular language.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.regex import from_regex
-
-        _check_limits(limits)
-        if not isinstance(pattern, str):
-            raise GrammarError(
-                f"a pattern must be a str, not {type(pattern).__name__}",
-                hint="decode bytes first; to judge bytes, write them as escapes",
-            )
-        if not isinstance(flags, str):
-            raise GrammarError(
-                f"flags must be letters such as 'is', not {flags!r}",
-                hint="write re.I as 'i', re.S as 's', re.M as 'm', re.X as 'x'",
-            )
-        term = from_regex(pattern, dialect, flags=flags, limits=limits)
-        named = f", dialect={dialect!r}" if dialect != "python" else ""
-        named += f", flags={flags!r}" if flags else ""
-
-        def explainer() -> Explainer:
-            from constrain.frontends.regex.explain import RegexExplainer
-
-            return RegexExplainer(pattern, dialect, flags, limits)
-
-        shown = f"Grammar.from_regex({_shorten(repr(pattern))}{named})"
-        return cls(term, shown, explainer=explainer, limits=limits)
+        return _of(cls, sources.regex(pattern, dialect, flags, limits), limits)
 
     @classmethod
     @remembered
@@ -416,22 +279,7 @@ class Grammar(Made):
             UnsatisfiableError: No text matches: the rule can never finish.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.gbnf import from_gbnf
-
-        _check_limits(limits)
-        if not isinstance(text, str):
-            raise GrammarError(
-                f"a grammar must be a str, not {type(text).__name__}", hint="decode bytes first"
-            )
-        term = from_gbnf(text, root=root, limits=limits)
-
-        def explainer() -> Explainer:
-            from constrain.frontends.gbnf.explain import GbnfExplainer
-
-            return GbnfExplainer(text, root, limits)
-
-        shown = f"Grammar.from_gbnf({_shorten(repr(text))})"
-        return cls(term, shown, explainer=explainer, limits=limits)
+        return _of(cls, sources.gbnf(text, root, limits), limits)
 
     @classmethod
     @remembered
@@ -442,14 +290,7 @@ class Grammar(Made):
             GrammarError: There is none, or one is no text.
             LimitExceededError: They are larger than the limits allow.
         """
-        from constrain.frontends.choices import from_choices
-
-        _check_limits(limits)
-        if not isinstance(choices, Iterable):
-            raise GrammarError(f"choices must be a list of texts, not {type(choices).__name__}")
-        listed = choices if isinstance(choices, (str, bytes)) else list(choices)
-        term = from_choices(listed, limits=limits)
-        return cls(term, f"Grammar.from_choices({_shorten(repr(listed))})", limits=limits)
+        return _of(cls, sources.choices(choices, limits), limits)
 
     @classmethod
     @remembered
@@ -478,17 +319,7 @@ class Grammar(Made):
             UnsatisfiableError: No text fits.
             LimitExceededError: It is larger than the limits allow.
         """
-        from constrain.frontends.tags import from_structural_tag
-
-        _check_limits(limits)
-        term = from_structural_tag(tag, style=style, limits=limits)
-        shown = tag if isinstance(tag, str) else reprlib.repr(tag)
-        return cls(
-            term,
-            f"Grammar.from_structural_tag({_shorten(shown)})",
-            prelude=_prelude(style),
-            limits=limits,
-        )
+        return _of(cls, sources.structural_tag(tag, style, limits), limits)
 
     @classmethod
     @remembered
@@ -527,21 +358,8 @@ class Grammar(Made):
             UnsatisfiableError: No arguments satisfy the schema of a tool.
             LimitExceededError: They are larger than the limits allow.
         """
-        from constrain.frontends.tags import from_tools
-
-        _check_limits(limits)
-        term = from_tools(
-            tools,
-            tool_choice,
-            format=format,
-            parallel_tool_calls=parallel_tool_calls,
-            style=style,
-            limits=limits,
-        )
-        names = [(tool.get("function") or tool)["name"] for tool in tools]
-        shown = f"{_shorten(repr(names))}, {tool_choice!r}, format={format!r}"
-        described = f"Grammar.from_tools({shown})"
-        return cls(term, described, prelude=_prelude(style), limits=limits)
+        read = sources.tools(tools, tool_choice, format, parallel_tool_calls, style, limits)
+        return _of(cls, read, limits)
 
     @classmethod
     @remembered
@@ -556,8 +374,8 @@ class Grammar(Made):
         try:
             data = text.encode() if isinstance(text, str) else bytes(text)
         except UnicodeEncodeError:
-            raise GrammarError(f"a text with a lone surrogate: {_shorten(repr(text))}") from None
-        return cls(literal(data), f"Grammar.text({_shorten(repr(text))})")
+            raise GrammarError(f"a text with a lone surrogate: {shorten(repr(text))}") from None
+        return cls(literal(data), f"Grammar.text({shorten(repr(text))})")
 
     @classmethod
     @remembered
@@ -861,41 +679,23 @@ def _as_bytes(text: bytes) -> bytes:
     return bytes(text)
 
 
+def _of(cls: type[Grammar], read: Read, limits: Limits) -> Grammar:
+    """A grammar of what was read."""
+    return cls(
+        read.term,
+        read.description,
+        source=read.source,
+        report=read.report,
+        adapter=read.adapter,
+        explainer=read.explainer,
+        prelude=read.prelude,
+        limits=limits,
+    )
+
+
 def _around(inner: Grammar, term: Term, description: str) -> Grammar:
     """A grammar of a term that has another grammar in it."""
     return Grammar(term, description, prelude=inner.prelude, limits=inner._limits)
-
-
-def _prelude(style: str | JSONStyle) -> Prelude:
-    """What all grammars have in which JSON is written in a style."""
-    from constrain.frontends.json_schema.staples import staples
-    from constrain.frontends.json_schema.style import resolve_style
-
-    return staples(resolve_style(style)).prelude
-
-
-def _check_limits(limits: Limits) -> None:
-    if not isinstance(limits, Limits):
-        raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
-
-
-def _check_lark_options(start: Any, parser: Any, lexer: Any, import_paths: Any) -> None:  # noqa: ANN401
-    starts = [start] if isinstance(start, str) else start
-    if not isinstance(starts, Sequence) or not all(isinstance(s, str) for s in starts):
-        raise GrammarError(
-            f"start must be the name of a rule, or a list of names, not {start!r}",
-            hint="start='start'",
-        )
-    for name, value in (("parser", parser), ("lexer", lexer)):
-        if not isinstance(value, str):
-            raise GrammarError(f"{name} must be a str, not {type(value).__name__}")
-    single = isinstance(import_paths, (str, bytes)) or not isinstance(import_paths, Iterable)
-    if single or not all(isinstance(p, (str, PathLike)) or callable(p) for p in import_paths):
-        raise GrammarError(f"import_paths must be a list of folders, not {import_paths!r}")
-
-
-def _shorten(text: str, width: int = 120) -> str:
-    return text if len(text) <= width else f"{text[: width - 20]}...{text[-17:]}"
 
 
 def _made_again(cls: type[Grammar], steps: Steps) -> Grammar:
