@@ -11,8 +11,8 @@ parser (`lark`).
 
 Read in this order: `lexer`, `syntax` with `parameters`, `reader` with `options`, `imports` and
 `substrings`, `grammar_list` (text to syntax trees), `terminals` and `inline_json` (parts of them to
-terms), `productions` with `calls` (the rest to rules without operators), `contest` (lexemes that
-compete), `stacks` and `follow` (the parser), `boundary` and `ways` (both together), `dead_ends`
+terms), `contest` (lexemes that compete), `productions` with `calls` (the rest to rules without
+operators), `stacks` and `follow` (the parser), `boundary` and `ways` (both together), `dead_ends`
 with `spacious`, `boundaries` with `runs` (the rules), `lower` (all of it), `detection` (which
 dialect a text is).
 """

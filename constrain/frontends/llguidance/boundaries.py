@@ -12,17 +12,16 @@ rule, where all lexemes begin anew; what else was being read at the same time go
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from functools import partial
 
 from constrain.algebra.terms import EMPTY, EPS, Rule, Term, Timed, Token, alt, cat
 from constrain.frontends.llguidance.boundary import Boundary, Edge
-from constrain.frontends.llguidance.contest import Lexeme
 from constrain.frontends.llguidance.dead_ends import DeadEnds
 from constrain.frontends.llguidance.follow import Follow
+from constrain.frontends.llguidance.productions import Made
 from constrain.frontends.llguidance.runs import Runs, left_of
 from constrain.frontends.llguidance.stacks import Parser
-from constrain.frontends.llguidance.ways import Ignored, Ways
+from constrain.frontends.llguidance.ways import Ways
 from constrain.limits import Limits
 
 __all__ = ["Boundaries"]
@@ -34,23 +33,13 @@ class Boundaries:
     Args:
         parser: What takes the winners.
         follow: What may come after what.
-        lexemes: By symbol; several where they hide different ends.
-        others: Terms of the terminals that take part in no contest, by symbol.
-        ignored: By class.
+        made: What the grammar became: see `Ways`.
         limits: Budgets.
     """
 
-    def __init__(
-        self,
-        parser: Parser,
-        follow: Follow,
-        lexemes: Mapping[str, list[Lexeme]],
-        others: Mapping[str, Term],
-        ignored: Mapping[str, Ignored],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, parser: Parser, follow: Follow, made: Made, limits: Limits) -> None:
         self._lock = threading.RLock()
-        self._ways = Ways(parser, follow, lexemes, others, ignored, self._make_rule, limits)
+        self._ways = Ways(parser, follow, made, self._make_rule, limits)
         self._dead_ends = DeadEnds(self._ways, limits)
         self._runs = Runs(self._ways, self._dead_ends, self._lock)
 

@@ -47,7 +47,16 @@ from constrain.frontends.lark.equations import Equation, solve
 from constrain.frontends.llguidance.stacks import name_of
 from constrain.limits import Limits
 
-__all__ = ["ALL_BYTES", "Contest", "End", "Lexeme", "Node", "Rows", "without_first_bytes"]
+__all__ = [
+    "ALL_BYTES",
+    "Contest",
+    "End",
+    "Ignored",
+    "Lexeme",
+    "Node",
+    "Rows",
+    "without_first_bytes",
+]
 
 ALL_BYTES: Final = (1 << 256) - 1
 _STATE_COST: Final = 40
@@ -69,6 +78,21 @@ class Lexeme:
     term: Term
     lazy: bool
     hidden: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """What may stand between the lexemes of a class.
+
+    Attributes:
+        lexeme: Its texts, or None if there is none.
+        at_start: It may stand before the first lexeme of the class too.
+        once: It may not come twice in a row.
+    """
+
+    lexeme: Lexeme | None
+    at_start: bool
+    once: bool
 
 
 @dataclass(frozen=True, slots=True)

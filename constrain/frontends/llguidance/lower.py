@@ -41,7 +41,7 @@ def lower(made: Made, start: str, limits: Limits) -> Term:
     calls = {p.origin: made.calls[p.origin].most for p in useful if p.origin in made.calls}
     parser = Parser(called, nullable, frozenset(able), calls, limits)
     follow = Follow(useful)
-    rule = Boundaries(parser, follow, made.lexemes, made.others, made.ignored, limits).start()
+    rule = Boundaries(parser, follow, made, limits).start()
     if rule is None:
         raise UnsatisfiableError(
             f"no text is a {_shown(start)}: lexemes go on as long as they can, and none ever ends "

@@ -29,7 +29,7 @@ from constrain.algebra.terms import (
 from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
 from constrain.frontends.gbnf.reader import nearest
 from constrain.frontends.lark.automaton import Production
-from constrain.frontends.llguidance.contest import Contest, Lexeme, Rows
+from constrain.frontends.llguidance.contest import Contest, Ignored, Lexeme, Rows
 from constrain.frontends.llguidance.inline_json import lower_schema
 from constrain.frontends.llguidance.syntax import (
     Choice,
@@ -52,7 +52,6 @@ from constrain.frontends.llguidance.syntax import (
     parts_of,
 )
 from constrain.frontends.llguidance.terminals import Terminals, unknown_name
-from constrain.frontends.llguidance.ways import Ignored
 from constrain.limits import Limits
 
 __all__ = ["Counted", "Made", "make_productions"]

@@ -13,7 +13,7 @@ lexemes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -30,30 +30,16 @@ from constrain.frontends.llguidance.contest import (
     without_first_bytes,
 )
 from constrain.frontends.llguidance.follow import Follow
+from constrain.frontends.llguidance.productions import Made
 from constrain.frontends.llguidance.stacks import Parser, Place, Stack, class_of, name_of
 from constrain.limits import Limits
 
-__all__ = ["Beginning", "Ignored", "Ways"]
+__all__ = ["Beginning", "Ways"]
 
 _FEW_STATES: Final = 2_000
 """States of a lazy lexeme up to which its words are solved; past it they are a complement."""
 _PLACES: Final = 500
 """What the parser says at so many stacks is remembered: up to 40 kB each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ignored:
-    """What may stand between the lexemes of a class.
-
-    Attributes:
-        lexeme: Its texts, or None if there is none.
-        at_start: It may stand before the first lexeme of the class too.
-        once: It may not come twice in a row.
-    """
-
-    lexeme: Lexeme | None
-    at_start: bool
-    once: bool
 
 
 class Beginning(NamedTuple):
@@ -92,9 +78,8 @@ class Ways:
     Args:
         parser: What takes the winners.
         follow: What may come after what.
-        lexemes: By symbol; several where they hide different ends.
-        others: Terms of the terminals that take part in no contest, by symbol.
-        ignored: By class.
+        made: What the grammar became; of that the lexemes, what else stands for terminals and takes
+            part in no contest, and what is ignored.
         make_rule: Makes the rule of a boundary, from that, a name, and whether a text may end.
         limits: Budgets.
     """
@@ -103,23 +88,21 @@ class Ways:
         self,
         parser: Parser,
         follow: Follow,
-        lexemes: Mapping[str, list[Lexeme]],
-        others: Mapping[str, Term],
-        ignored: Mapping[str, Ignored],
+        made: Made,
         make_rule: Callable[[Boundary, str, bool], Rule],
         limits: Limits,
     ) -> None:
         self.parser = parser
-        self.lexemes = lexemes
-        self.ignored = ignored
+        self.lexemes = made.lexemes
+        self.ignored = made.ignored
         self.rows = Rows(limits)
         self._follow = follow
-        self._others = others
+        self._others = made.others
         self._make_rule = make_rule
         self._shared: dict[tuple[int, ...], Contest] = {}
         self.firsts = {
             symbol: self.rows.first_bytes(self.rows.intern(term))
-            for symbol, term in others.items()
+            for symbol, term in made.others.items()
             if not isinstance(term, Token)
         }
         self._places: dict[Stacks, Place] = {}
