@@ -66,18 +66,25 @@ SLICE_STATES = 32
 
 
 @inner
+def _num_parts(A, state):
+    """Of how many states a state is the union: one, if it is none."""
+    return np.int64(A[NODE * state + ARG_B]) if A[NODE * state + KIND] == ALT else np.int64(1)
+
+
+@inner
+def _head_of_part(A, state, i):
+    """What the i-th of them begins with."""
+    part = np.int64(state)
+    if A[NODE * part + KIND] == ALT:
+        part = np.int64(A[A[POOL] + A[NODE * part + ARG_A] + i])
+    return np.int64(A[NODE * part + ARG_A]) if A[NODE * part + KIND] == CAT else part
+
+
+@inner
 def begins_with_counter(A, state, least):
     """Whether a state, or one of which it is the union, begins with a repeat bounded so far off."""
-    count = np.int64(1)
-    at = np.int64(-1)
-    if A[NODE * state + KIND] == ALT:
-        count = np.int64(A[NODE * state + ARG_B])
-        at = np.int64(A[POOL] + A[NODE * state + ARG_A])
-    for i in range(count):
-        part = np.int64(state) if at < 0 else np.int64(A[at + i])
-        if A[NODE * part + KIND] == CAT:
-            part = np.int64(A[NODE * part + ARG_A])
-        if _is_counter(A, part, least):
+    for i in range(_num_parts(A, state)):
+        if _is_counter(A, _head_of_part(A, state, i), least):
             return True
     return False
 
@@ -107,15 +114,8 @@ def _is_counter(A, part, least):
 @inner
 def _begins_with_counter_in_and(A, state, least):
     """Whether a state, or one of which it is the union, begins with an intersection with one."""
-    count = np.int64(1)
-    at = np.int64(-1)
-    if A[NODE * state + KIND] == ALT:
-        count = np.int64(A[NODE * state + ARG_B])
-        at = np.int64(A[POOL] + A[NODE * state + ARG_A])
-    for i in range(count):
-        part = np.int64(state) if at < 0 else np.int64(A[at + i])
-        if A[NODE * part + KIND] == CAT:
-            part = np.int64(A[NODE * part + ARG_A])
+    for i in range(_num_parts(A, state)):
+        part = _head_of_part(A, state, i)
         if A[NODE * part + KIND] == AND:
             members = np.int64(A[POOL] + A[NODE * part + ARG_A])
             for k in range(A[NODE * part + ARG_B]):
