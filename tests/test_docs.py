@@ -7,6 +7,7 @@ output; if the Python block raises, it is the name of the error and its message.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import io
@@ -117,6 +118,22 @@ def test_every_error_has_a_section_that_provokes_it(
 
 def test_every_error_is_public() -> None:
     assert {one.__name__ for one in ERRORS} <= set(constrain.__all__)
+
+
+@pytest.mark.parametrize(
+    "room",
+    [p.parent for p in sorted((ROOT / "constrain").rglob("*/__init__.py"))],
+    ids=lambda room: str(room.relative_to(ROOT)),
+)
+def test_a_room_names_all_that_is_in_it(room: Path) -> None:
+    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+    assert docstring is not None
+    modules = {path.stem for path in room.glob("*.py")} - {"__init__"}
+    rooms = {path.parent.name for path in room.glob("*/__init__.py")}
+    named = {
+        word for code in re.findall(r"`([^`]+)`", docstring) for word in re.findall(r"\w+", code)
+    }
+    assert modules | rooms <= named
 
 
 def test_the_test_command_is_the_one_that_ci_runs() -> None:

@@ -10,5 +10,6 @@ says the same in obvious NumPy and only tests call it; `cpu` is numba; `gpu` is 
 torch operations where those are fast enough. Every body gives the numbers of the reference, bit by
 bit wherever a token depends on them.
 
-Read in this order: `apply_bitmask` (the smallest whole example), `sample`, `derive`, `walk`.
+Read in this order: `apply_bitmask` (the smallest whole example), `sample`, `derive`, `walk`;
+then how numba compiles and keeps them: `compile`, `parts`, `load`, `warmup`.
 """
