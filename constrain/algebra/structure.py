@@ -58,9 +58,13 @@ class Structure:
             yield StateId(head), StateId(tail)
             state = StateId(tail)
 
+    def flags(self, state: StateId) -> int:
+        """The flags of a state's node."""
+        return int(self._store.arena[lay.NODE * state + lay.FLAGS])
+
     def holds_rule(self, state: StateId) -> bool:
         """Whether a rule stands somewhere in a state: it means something in its grammar only."""
-        return bool(int(self._store.arena[lay.NODE * state + lay.FLAGS]) & lay.RULEFUL)
+        return bool(self.flags(state) & lay.RULEFUL)
 
     def repeat_bounds(self, state: StateId) -> tuple[StateId, int, int] | None:
         """Body, lo and hi (`INFINITE` without bound) of a repeat; None for another kind."""

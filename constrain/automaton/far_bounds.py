@@ -13,11 +13,13 @@ no longer than the bounds reach, t·u is in what has them as well. The other way
 of what has none, as long as no complement stands around a bound: there all is left as it is.
 
 The shortest u is read from the terms, but for intersections: those are asked for only where one
-member is part of all others, and so is the intersection.
+member is part of all others, and so is the intersection. Where a text has come to what follows,
+such as the rest of an object, both states go on alike, and that need not be looked into.
 """
 
 from __future__ import annotations
 
+import functools
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,7 +31,7 @@ from constrain.algebra.structure import Structure
 from constrain.kernels.derive import layout as lay
 from constrain.vocab import Trie, Vocabulary, build_trie, per_vocabulary
 
-__all__ = ["FarBounds", "long_tokens"]
+__all__ = ["FarBounds", "Like", "long_tokens"]
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -41,9 +43,24 @@ LENGTHS = (16, 24, 32, 48, 64, 96)
 MAX_PARTS = 16
 """Parts of a head."""
 MAX_TERMS = 4096
-"""Terms of one head looked at; one with more has no far bounds."""
+"""Terms of one part looked at; one with more has no far bounds."""
 MAX_STATES = 2048
 """States looked at to see whether a member of an intersection is part of another one."""
+
+
+class Like(NamedTuple):
+    """A state like another one but for its farthest bounds.
+
+    Attributes:
+        state: It lets every token through that the other does.
+        longest: Tokens of so many bytes, or fewer, that it lets through the other one does, too.
+        at_most: Lets every token through that the other does, and few more, long ones; None if
+            there is no such state.
+    """
+
+    state: StateId
+    longest: int
+    at_most: StateId | None
 
 
 class _Look(NamedTuple):
@@ -55,11 +72,25 @@ class _Look(NamedTuple):
         least: Each of its texts has so many bytes, or more.
         way_out: From wherever a text of it may have come to, so many bytes lead to an end, or
             fewer; INFINITE if that is not known.
+        leads_on: It may end with terms that were not looked into. Where those begin, it ends.
     """
 
     reach: int
     least: int
     way_out: int
+    leads_on: bool = False
+
+
+class _Part(NamedTuple):
+    """A part of a term: as it was, without far bounds, and what is known of it then."""
+
+    bounded: StateId
+    relaxed: StateId
+    look: _Look
+
+
+_WHAT_FOLLOWS = _Look(0, 0, 0, leads_on=True)
+"""Of a term that is not looked into."""
 
 
 class FarBounds:
@@ -73,7 +104,9 @@ class FarBounds:
     def __init__(self, store: TermStore, structure: Structure) -> None:
         self._store = store
         self._structure = structure
-        self._looks: dict[int, _Look | None] = {}
+        self._looks: dict[int, _Look] = {}
+        self._looks_now: dict[int, _Look] = {}
+        """Of terms with rules, whose bodies may be made until they are asked for again."""
         self._loosest: dict[StateId, StateId] = {}
         self._parts_of: dict[tuple[StateId, StateId], bool] = {}
 
@@ -82,11 +115,10 @@ class FarBounds:
         """Bytes of what is remembered, about."""
         return 200 * len(self._looks) + 90 * len(self._loosest) + 150 * len(self._parts_of)
 
-    def without(self, state: StateId) -> tuple[StateId, int] | None:
-        """A state's like without its farthest bounds, and the bytes of tokens that it tells of.
+    def without(self, state: StateId) -> Like | None:
+        """A state's like without its farthest bounds.
 
-        Longer tokens that may follow that state may or may not follow this one. None if there is no
-        such state, or hardly any token is so short.
+        None if there is no such state, or hardly any token is short enough.
 
         Args:
             state: A live state, whose first rules have been made.
@@ -96,136 +128,177 @@ class FarBounds:
 
         Cost: some 30 us; where a pattern is new, as much as a search of its states.
         """
+        self._looks_now.clear()
         head: list[StateId] = []
         reach = 0
         after = state
         for part, rest in islice(self._structure.parts(state), MAX_PARTS):
-            look = None if self._structure.is_kind(part, lay.CLASS) else self._look(part)
-            if look is None:
+            if self._structure.is_kind(part, lay.CLASS) or not self._has_look(part):
+                break
+            look = self._known(part)
+            if look.leads_on and rest != lay.EPS_ID:
                 break
             head.append(part)
             reach = max(reach, look.reach)
             after = rest
         if reach < LEAST_REACH:
             return None
-        like = self._store.concatenate([self._relax(part, reach) for part in head])
-        look = self._look(like)
-        if look is None or reach - look.way_out < LENGTHS[0]:
+        relaxed = [self._relax(part, reach) for part in head]
+        longest = reach - functools.reduce(_in_sequence, [look for _, look in relaxed]).way_out
+        if longest < LENGTHS[0]:
             return None
-        return self._store.concatenate([like, after]), reach - look.way_out
+        at_most = None
+        if len(head) == 1 and self._structure.is_kind(head[0], lay.AND):
+            bounded = [m for m in self._structure.members(head[0]) if self._known(m).reach >= reach]
+            at_most = self._store.concatenate([self._store.intersection(*bounded), after])
+        like = self._store.concatenate([*[state for state, _ in relaxed], after])
+        return Like(like, longest, at_most)
 
-    def _look(self, root: StateId) -> _Look | None:
-        """What is known of a term; None if it has parts that do not tell, such as rules to come."""
-        done = self._looks
+    def _known(self, node: int) -> _Look:
+        return self._looks.get(node) or self._looks_now[node]
+
+    def _is_known(self, node: int) -> bool:
+        return node in self._looks or node in self._looks_now
+
+    def _has_look(self, root: StateId) -> bool:
+        """Look at a term, so that `_known` tells; False if it has too many parts."""
         todo = [int(root)]
         begun: set[int] = set()
         while todo:
-            node = todo[-1]
-            if node in done:
+            node = StateId(todo[-1])
+            if self._is_known(node):
                 todo.pop()
                 continue
-            parts = self._parts(StateId(node))
-            missing = [part for part in parts or () if part not in done]
-            if missing:
-                if node in begun or len(begun) > MAX_TERMS:
-                    return None  # a rule inside of itself
+            missing = [part for part in self._parts(node) if not self._is_known(part)]
+            if missing and node not in begun:
+                if len(begun) >= MAX_TERMS:
+                    return False
                 begun.add(node)
                 todo += missing
                 continue
-            todo.pop()
-            looks = [done[part] for part in parts or ()]
-            told = [look for look in looks if look is not None]
-            if parts is not None and len(told) == len(looks):
-                done[node] = self._make_look(StateId(node), told)
-            elif self._structure.holds_rule(StateId(node)):
-                return None  # the rule may be made until it is asked for again
+            if missing and not self._structure.is_kind(node, lay.CAT):
+                look = _WHAT_FOLLOWS  # a rule inside of itself
+            elif missing:
+                todo += missing
+                continue
             else:
-                done[node] = None
-        return done[root]
+                look = self._make_look(node)
+            todo.pop()
+            (self._looks_now if self._structure.holds_rule(node) else self._looks)[node] = look
+        return True
 
-    def _parts(self, state: StateId) -> list[int] | None:
-        is_complement = self._structure.is_kind(state, lay.NOT)
-        return [] if is_complement else self._structure.parts_or_body(state)
+    def _parts(self, state: StateId) -> list[int]:
+        """The parts of a term that are looked at; of a concatenation the rest after the first."""
+        if self._follows(state) or self._structure.is_kind(state, lay.NOT):
+            return []
+        parts = self._structure.parts_or_body(state) or []
+        if self._structure.is_kind(state, lay.CAT) and (
+            not self._is_known(parts[0]) or self._known(parts[0]).leads_on
+        ):
+            return parts[:1]
+        return parts
 
-    def _make_look(self, state: StateId, below: list[_Look]) -> _Look:
+    def _follows(self, state: StateId) -> bool:
+        """Whether a term is not looked into."""
+        parts = self._structure.parts_or_body(state)
+        if parts is None:
+            return True
+        is_rule = self._structure.is_kind(state, lay.RULE)
+        flags = self._structure.flags(StateId(parts[0]) if is_rule else state)
+        return bool(flags & lay.RULEFUL) and not flags & lay.COUNTED
+
+    def _make_look(self, state: StateId) -> _Look:
+        """What is known of a term whose parts were looked at."""
         kind = self._structure.kind(state)
         if kind == lay.NOT:
             return _Look(0, 0, lay.INFINITE)
         if kind == lay.CLASS:
             return _Look(0, 1, 1)
+        if self._follows(state):
+            return _WHAT_FOLLOWS
+        return self._combined(state, [self._known(part) for part in self._parts(state)])
+
+    def _combined(self, state: StateId, below: list[_Look]) -> _Look:
+        """What is known of a term of the kind of a state, with such parts."""
+        kind = self._structure.kind(state)
         if not below:
             return _Look(0, 0, 0)
-        reach = max(look.reach for look in below)
         if kind == lay.CAT:
-            first, rest = below
-            way_out = max(first.way_out + rest.least, rest.way_out)
-            return _Look(reach, _capped(first.least + rest.least), _capped(way_out))
-        if kind == lay.REPEAT:
-            (body,) = below
-            bounds = self._structure.repeat_bounds(state)
-            assert bounds is not None
-            _, lo, hi = bounds
-            if hi < lay.INFINITE and hi * body.least >= LEAST_REACH:
-                reach = max(reach, _capped(hi * body.least))
-            least = _capped(lo * body.least)
-            way_out = max(least, body.way_out + max(lo - 1, 0) * body.least)
-            return _Look(reach, least, _capped(way_out))
+            return functools.reduce(_in_sequence, below)
+        leads_on = any([look.leads_on for look in below])
+        reach = max(look.reach for look in below)
+        if kind in (lay.ALT, lay.RULE):
+            least = min(look.least for look in below)
+            return _Look(reach, least, max(look.way_out for look in below), leads_on)
+        if leads_on:
+            return _WHAT_FOLLOWS
         if kind == lay.AND:
             return _Look(reach, max(look.least for look in below), lay.INFINITE)
-        least = min(look.least for look in below)
-        return _Look(reach, least, max(look.way_out for look in below))
+        (body,) = below
+        lo, hi = self._bounds(state)
+        if hi < lay.INFINITE and hi * body.least >= LEAST_REACH:
+            reach = max(reach, _capped(hi * body.least))
+        least = _capped(lo * body.least)
+        way_out = _capped(body.way_out + max(lo - 1, 0) * body.least)
+        return _Look(reach, least, max(least, way_out))
 
-    def _reach(self, state: StateId) -> int:
-        look = self._looks[state]
-        return 0 if look is None else look.reach
+    def _bounds(self, state: StateId) -> tuple[int, int]:
+        bounds = self._structure.repeat_bounds(state)
+        assert bounds is not None, "it is a repeat"
+        return bounds[1:]
 
-    def _relax(self, root: StateId, reach: int) -> StateId:
-        """A term that was looked at, without its bounds that reach so far."""
-        done: dict[int, StateId] = {}
+    def _relax(self, root: StateId, reach: int) -> tuple[StateId, _Look]:
+        """A term that was looked at, without its bounds that reach so far; and what is known then.
+
+        What was not looked into stays as it is.
+        """
+        done: dict[int, tuple[StateId, _Look]] = {}
         todo = [int(root)]
         while todo:
             node = StateId(todo[-1])
-            if self._reach(node) < reach:
-                done[node] = node
+            if node not in done and not (self._is_known(node) and self._known(node).reach >= reach):
+                look = self._known(node) if self._is_known(node) else _WHAT_FOLLOWS
+                done[node] = node, look
             if node in done:
                 todo.pop()
                 continue
-            parts = self._parts(node) or []
+            parts = self._structure.parts_or_body(node) or []
             missing = [part for part in parts if part not in done]
             if missing:
                 todo += missing
                 continue
             todo.pop()
-            done[node] = self._make_relaxed(node, parts, [done[part] for part in parts], reach)
+            below = [_Part(StateId(part), *done[part]) for part in parts]
+            done[node] = self._make_relaxed(node, below, reach)
         return done[root]
 
     def _make_relaxed(
-        self, state: StateId, bounded: list[int], parts: list[StateId], reach: int
-    ) -> StateId:
+        self, state: StateId, parts: list[_Part], reach: int
+    ) -> tuple[StateId, _Look]:
         kind = self._structure.kind(state)
-        if kind == lay.CAT:
-            return self._store.concatenate(parts)
-        if kind == lay.ALT:
-            return self._store.union(*parts)
-        if kind == lay.RULE:
-            return parts[0]
         if kind == lay.AND:
-            relaxed = set(parts).difference(bounded)
-            return self._store.intersection(*self._without_looser(parts, relaxed))
-        bounds = self._structure.repeat_bounds(state)
-        assert bounds is not None, "nothing else has bounds in it"
-        body, lo, hi = bounds
-        look = self._looks[body]
-        assert look is not None
-        is_far = hi < lay.INFINITE and hi * look.least >= reach
-        return self._store.repeat(parts[0], lo, lay.INFINITE if is_far else hi)
+            parts = self._without_looser(parts)
+        if kind == lay.RULE or (len(parts) == 1 and kind == lay.AND):
+            return parts[0].relaxed, parts[0].look
+        states = [part.relaxed for part in parts]
+        look = self._combined(state, [part.look for part in parts])
+        if kind == lay.CAT:
+            return self._store.concatenate(states), look
+        if kind == lay.ALT:
+            return self._store.union(*states), look
+        if kind == lay.AND:
+            return self._store.intersection(*states), look
+        lo, hi = self._bounds(state)
+        is_far = hi < lay.INFINITE and hi * self._known(parts[0].bounded).least >= reach
+        return self._store.repeat(states[0], lo, lay.INFINITE if is_far else hi), look
 
-    def _without_looser(self, members: list[StateId], relaxed: set[StateId]) -> list[StateId]:
-        """Members of an intersection but for those relaxed that another one is part of."""
-        kept = list(dict.fromkeys(members))
-        for member in relaxed:
-            others = [other for other in kept if other != member]
-            if any([self._is_part(other, member) for other in others]):
+    def _without_looser(self, members: list[_Part]) -> list[_Part]:
+        """Members of an intersection but for those that another one is part of."""
+        kept = members
+        # Those that were relaxed are the looser ones, and the same again and again.
+        for member in sorted(members, key=lambda m: m.bounded == m.relaxed):
+            others = [other for other in kept if other is not member]
+            if any([self._is_part(other.relaxed, member.relaxed) for other in others]):
                 kept = others
         return kept
 
@@ -236,14 +309,26 @@ class FarBounds:
         """
         loosest = self._loosest.get(state)
         if loosest is None:
-            if self._look(state) is None:
+            if not self._has_look(state):
                 return False
-            loosest = self._loosest[state] = self._relax(state, LEAST_REACH)
+            loosest = self._loosest[state] = self._relax(state, LEAST_REACH)[0]
         known = self._parts_of.get((loosest, of))
         if known is None:
             known = self._store.is_part(loosest, of, max_states=MAX_STATES)
             self._parts_of[loosest, of] = known
         return known
+
+
+def _in_sequence(first: _Look, rest: _Look) -> _Look:
+    """What is known of one term after another; of the second nothing if the first leads on."""
+    if first.leads_on:
+        return _WHAT_FOLLOWS
+    return _Look(
+        max(first.reach, rest.reach),
+        _capped(first.least + rest.least),
+        _capped(max(first.way_out + rest.least, rest.way_out)),
+        rest.leads_on,
+    )
 
 
 def _capped(count: int) -> int:

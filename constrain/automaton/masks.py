@@ -77,6 +77,8 @@ FAR_OFF = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
 KNOWN_STEPS = 64
 """Tokens that a walk lists: up to so many, the states after them are kept too."""
+FEW_TOKENS = 128
+"""Tokens that are rather settled one by one than by a walk."""
 FEW = 8
 """A draft that differs from another in at most one of so many words is kept as what differs."""
 
@@ -230,7 +232,11 @@ class MaskRows:
             row = self._make_of_far(state)
             if row is not None:
                 return row
+            heads = self._heads_of(state)
+            if heads is not None:
+                return self._make_of_heads(state, heads)
             at = self._walk(state, self._forest, draft, BOUNDED_ROW)
+            self._note_cost(state)
         elif at == BOUNDED:
             bound = int(self._store.arena[lay.BOUND])
             if not self._is_text(base):
@@ -245,10 +251,7 @@ class MaskRows:
             draft = self._new_draft()
             heads = self._heads_of(state)
             if heads is not None:
-                self._add(heads, draft)
-                words = self._settled(state, draft)
-                self._walk(state, self._forest, _Draft(words), SUM)
-                return self._remember(state, words)
+                return self._make_of_heads(state, heads)
             at = self._walk(state, self._forest, draft, LONG_ROW)
             self._note_cost(state)
             if at == CAPTURES or self._store.names_tokens:
@@ -259,21 +262,40 @@ class MaskRows:
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
 
-    def _make_of_far(self, state: StateId) -> MaskRow | None:
-        """The row of a state by that of its like without far bounds, and a walk of long tokens."""
-        found = None if self._store.counts_tokens else self._far_bounds.without(state)
-        if found is None or found[0] in self._making:
-            return None
-        like, longest = found
-        row = self.make(like)
-        if longest >= self._trie.max_depth or self._longest(row) <= longest:
-            return self._share(state, row)
-        trie, others = long_tokens(self._vocab, longest)
-        draft = _Draft(row.words & others)
-        self._walk(state, trie, draft)
+    def _make_of_heads(self, state: StateId, heads: list[_Begun]) -> MaskRow:
+        """The row of a state by what heads share."""
+        draft = self._new_draft()
+        self._add(heads, draft)
+        return self._make_of_draft(state, draft)
+
+    def _make_of_draft(self, state: StateId, draft: _Draft) -> MaskRow:
+        """The row of a state, once all that is untold is settled."""
         words = self._settled(state, draft)
         self._walk(state, self._forest, _Draft(words), SUM)
         return self._remember(state, words)
+
+    def _make_of_far(self, state: StateId) -> MaskRow | None:
+        """The row of a state by that of its like without far bounds, and a look at long tokens."""
+        like = None if self._store.counts_tokens else self._far_bounds.without(state)
+        if like is None or like.state in self._making:
+            return None
+        row = self.make(like.state)
+        if like.longest >= self._trie.max_depth or self._longest(row) <= like.longest:
+            return self._share(state, row)
+        words = row.words
+        if like.at_most is not None and like.at_most not in self._making:
+            words = words & self.make(like.at_most).words
+        trie, others = long_tokens(self._vocab, like.longest)
+        draft = _Draft(words & others)
+        long = words & ~others
+        ids = _ids(long)
+        is_told = self._lengths[ids] <= like.longest
+        if len(ids) - int(is_told.sum()) <= FEW_TOKENS:
+            draft.words |= _bits(ids[is_told].tolist(), self._num_words)
+            draft.untold.append(ids[~is_told])
+        else:
+            self._walk(state, trie, draft)
+        return self._make_of_draft(state, draft)
 
     def _asked_for(self) -> StateId:
         return StateId(int(self._store.arena[lay.BASE]))
@@ -535,6 +557,15 @@ class MaskRows:
         remembered = self.steps.nbytes + self.ticks.nbytes + self._structure.nbytes
         remembered += self._far_bounds.nbytes
         return rows + states + drafts + to_settle + remembered + self._listed.nbytes
+
+
+def _ids(words: Int32Array) -> Int32Array:
+    """The ids of a row's tokens, where these are few."""
+    at = np.flatnonzero(words)
+    bits = np.unpackbits(words[at].view(np.uint8), bitorder="little")
+    found = np.flatnonzero(bits)
+    ids: Int32Array = (32 * at[found >> 5] + (found & 31)).astype(np.int32)
+    return ids
 
 
 def _bits(ids: Iterable[int], num_words: int) -> Int32Array:

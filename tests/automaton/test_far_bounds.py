@@ -68,6 +68,7 @@ def test_rows_are_those_of_the_plain_walk(pattern, shortest, longest):
     [
         ({"pattern": r"^(?:\S+\s+){0,99}\S+$", "maxLength": 400}, '"a ', True),
         ({"pattern": r"^(?:\S+\s+){0,99}\S+$"}, '"a ', True),
+        ({"pattern": r"^(?:\S+\s+){0,99}\S+$", "minLength": 1}, '"a ', True),
         ({"pattern": r"^[^9]*9$", "maxLength": 400}, '"a ', True),
         # Not where a text of 16 bytes may be too long already, or what is left is not known.
         ({"pattern": r"^[^9]*9$", "maxLength": 18}, '"a ', False),
@@ -96,9 +97,12 @@ def near_is_far(monkeypatch):
     monkeypatch.setattr(far_bounds, "LENGTHS", (1,))
 
 
-bounded = st.builds(t.repeat, plain_terms, st.integers(0, 3), st.integers(3, 9))
-words = st.builds(lambda x, y: t.cat(t.repeat(t.cat(x, y), 0, 5), x), plain_terms, plain_terms)
-letters = st.builds(lambda hi: t.repeat(t.ByteClass(3 << 97), 0, hi), st.integers(2, 6))
+most = st.sampled_from([3, 5, 12, 14])
+bounded = st.builds(t.repeat, plain_terms, st.integers(0, 3), most)
+words = st.builds(
+    lambda x, y, hi: t.cat(t.repeat(t.cat(x, y), 0, hi), x), plain_terms, plain_terms, most
+)
+letters = st.builds(lambda hi: t.repeat(t.ByteClass(3 << 97), 0, hi), most)
 pieces = st.one_of(bounded, words, plain_terms)
 heads = st.one_of(
     pieces,
@@ -125,14 +129,15 @@ def test_both_let_the_same_short_texts_through(near_is_far, head, after):
         found = None if state == 0 or store.is_empty(state) else bounds.without(state)
         if found is None:
             continue
-        like, longest = found
-        assert like != state
+        assert found.state != state
         for more in SHORT:
             alive = store.advance(state, more) != 0
-            if len(more) <= longest:
-                assert alive == (store.advance(like, more) != 0), (text, more)
-            else:
-                assert not alive or store.advance(like, more) != 0, (text, more)
+            if len(more) <= found.longest:
+                assert alive == (store.advance(found.state, more) != 0), (text, more)
+            elif alive:
+                assert store.advance(found.state, more) != 0, (text, more)
+            if alive and found.at_most is not None:
+                assert store.advance(found.at_most, more) != 0, (text, more)
 
 
 @pytest.mark.parametrize(("max_states", "known"), [(10_000, True), (100, False)])
