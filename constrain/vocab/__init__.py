@@ -10,8 +10,9 @@ and in which order the tokens are walked. What cannot be told exactly is refused
 Not decided here: which tokens a grammar allows (`automaton`), and whether a vocabulary can spell
 it.
 
-Reading order: `vocabulary.py`, `texts.py`, `trie.py`, `kept_trie.py`, `disk_cache.py`,
-`per_vocabulary.py`, `adapters/` (its docstring defines the bytes of a token).
+Reading order: `vocabulary.py`, `arguments.py` (what it is given), `texts.py`, `trie.py`,
+`kept_trie.py`, `disk_cache.py`, `per_vocabulary.py`, `adapters/` (its docstring defines the bytes
+of a token).
 """
 
 from __future__ import annotations
