@@ -342,6 +342,10 @@ class TermStore:
         """Whether a state captures a text: its row then tells only what `walk` says it tells."""
         return bool(self._flags(state) & lay.BYTEWISE)
 
+    def is_blurred(self, state: StateId) -> bool:
+        """Whether what follows a text that is not known stands somewhere in a state."""
+        return bool(self._flags(state) & lay.BLURRED)
+
     # States
 
     def nullable(self, state: StateId) -> bool:
@@ -610,6 +614,16 @@ class TermStore:
     def _section(self, section: int) -> Int32Array:
         return self.arena[self.arena[section] : self.arena[section + 1]]
 
+    def make_room(self) -> None:
+        """Have room for about as many terms again: else one of the next waits for a larger arena.
+
+        Cost: that of an arena's growth, some milliseconds for 10,000 terms, or nothing.
+        """
+        for what, slot in COUNTS:
+            count = int(self.arena[slot])
+            if 2 * count > self._capacity[what]:
+                self._grow(what, count)  # the others too, where they are half full
+
     def _grow(self, what: str, needed: int) -> None:
         """Make room for at least `needed` of something; ids and offsets within sections stay.
 
@@ -626,6 +640,8 @@ class TermStore:
         for other, slot in COUNTS:  # it costs as much to make room for one as for all
             if 2 * int(self.arena[slot]) > capacity[other]:
                 capacity[other] *= 2
+        if 2 * len(self._captures) > capacity["captures"]:
+            capacity["captures"] *= 2
         as_before = all(capacity[what] == self._capacity[what] for what in TABLES.values())
         large = grown_arena(self.arena, capacity, tables=as_before)
         if not as_before:

@@ -71,6 +71,16 @@ class Structure:
         kind, body, lo, hi = self._fields(state)
         return (StateId(body), lo, hi) if kind == lay.REPEAT else None
 
+    def single_byte(self, state: StateId) -> int | None:
+        """The only byte of a class of bytes; None if it has more, and for another kind."""
+        kind, row, _, _ = self._fields(state)
+        if kind != lay.CLASS:
+            return None
+        at = int(self._store.arena[lay.CLASSES]) + row * lay.CLASS_WORDS
+        words = self._store.arena[at : at + lay.CLASS_WORDS].astype("<i4")
+        bits = int.from_bytes(words.tobytes(), "little")
+        return bits.bit_length() - 1 if bits.bit_count() == 1 else None
+
     def counts_in(self, root: StateId, body: StateId, least: int) -> set[int] | None:
         """Bounds hi >= least of the counters of `body` that a state is inside.
 

@@ -58,13 +58,17 @@ class Automaton:
         Returns:
             Whether these are all: each mask from now on is a copy.
         """
-        return explore(
+        whole = explore(
             self._store,
             self._rows,
             self.start,
             num_states=num_states,
             max_terms=self._full // 2,
         )
+        if not whole:
+            with self._lock:
+                self._store.make_room()
+        return whole
 
     def make_room(self) -> None:
         """Count what was made so far as needed: it is full again at twice that."""

@@ -22,8 +22,9 @@ MAX_SPELLING_STEPS = 20_000
 """Steps at compile time in search of a sentence; for vocabularies without single bytes only."""
 
 
-EAGER_STATES = 4096
-"""States that `eager=True` visits: a schema of some hundred properties whole; 0.1 to 0.3 s."""
+EAGER_STATES = 1024
+"""States that `eager=True` visits: some 60 ms. Four times as many leave as many masks over 100 us:
+those that are left depend on texts."""
 
 
 class CompiledGrammar:
@@ -108,10 +109,12 @@ def compile(
         grammar: What to generate.
         vocab: The tokens to generate it with.
         limits: Budgets for this grammar.
-        eager: Make masks before they are asked for, those near the start first: of 4,096 states
-            (0.1 to 0.3 s), or all if there are fewer. States that depend on texts, such as the
-            keys of an object that may have any, have no end; later masks of those, and of what lies
-            beyond the budget, are made when a sequence comes there, from parts that are there.
+        eager: Make masks before they are asked for: of the 1,024 states that most texts come to
+            (60 to 100 ms), or of all if there are fewer. Of 100 schemas 99.1% of masks then take
+            less than 100 us (97.4% without). The others cannot be had ahead, as they depend on
+            texts of which there is no end: what follows a key that the schema does not name, items
+            of a list that must differ, counts far from their end. Those are made when a sequence
+            comes there, from parts that are there, and so is what lies beyond the 1,024.
 
     Raises:
         UnsatisfiableError: No text at all matches the grammar.

@@ -128,3 +128,48 @@ def test_what_comes_after_a_token_as_a_whole_is_explored_too():
     for token_id in (1, 2):
         assert automaton.known_row(state) is not None
         state = automaton.after_token(state, token_id)
+
+
+def object_of(properties, **more):
+    return {"type": "object", "properties": properties, **more}
+
+
+def test_what_stands_deep_in_open_objects_comes_before_white_space_and_digits():
+    # Breadth first, byte by byte, none of these is there after a thousand states.
+    selector = object_of({"matchLabels": object_of({"app": {"type": "string"}})})
+    peer = object_of({"ipBlock": {"type": "number"}, "namespaceSelector": selector})
+    schema = object_of({"from": {"type": "array", "items": peer}, "to": {"type": "string"}})
+    automaton = Automaton(Grammar.from_json_schema(schema), JSON, Limits())
+    assert not automaton.explore(400)
+    for text in (
+        b'{"from": [{"',
+        b'{"from": [{"ipBlock": ',
+        b'{"from": [{"ipBlock": 1, "',
+        b'{"from": [{"namespaceSelector": {"',
+        b'{"from": [{"namespaceSelector": {"matchLabels": {"app": "',
+        b'{"from": [{"namespaceSelector": {"matchLabels": {"app": "x"}',
+        b'{"from": [], "',
+        b'{"from": [], "to": "',
+    ):
+        state = automaton.after_bytes(automaton.start, text)
+        assert automaton.known_row(automaton._store.blur(state)) is not None, text
+
+
+def test_what_follows_a_rule_inside_of_a_union_is_explored_at_once():
+    long = t.Rule("long", lambda: t.repeat(t.byte_class(b"ab"), 30, 30))
+    last = t.Rule("last", lambda: t.literal(b"!"))
+    term = t.cat(t.alt((t.cat(t.literal(b"c"), long), t.cat(t.literal(b"d"), long))), last)
+    automaton = Automaton(Grammar(term, "test"), NASTY, Limits())
+    assert not automaton.explore(10)
+    assert automaton.known_row(automaton._store.intern(last)) is not None
+
+
+def test_after_some_states_there_is_room_for_as_many_terms_again():
+    automaton = Automaton(Grammar.from_json_schema(ANY_KEYS), JSON, Limits())
+    assert not automaton.explore(400)
+    store = automaton._store
+    arena, before = store.arena, automaton.num_terms
+    state = automaton.after_bytes(automaton.start, b'{"')
+    while automaton.num_terms < 2 * before - 100:
+        state = automaton.after_bytes(state, b"k")
+    assert store.arena is arena
