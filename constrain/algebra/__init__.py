@@ -5,9 +5,9 @@ follows a byte, whether a text is complete, whether anything can match at all. D
 normal form, derivatives, emptiness. Not decided here: what a schema or regex means (`frontends`),
 which tokens spell which bytes (`vocab`, `automaton`).
 
-Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `store`
-(the same by kernels, in flat arrays), `arena` (these arrays), `codepoints` and `utf8` (code points
-to bytes), `tries` (finite sets of strings), `regular` (what `&` and `~` take), `structure` (what a
-state is made of), `printer` (bytes for messages), `notation` (terms as a grammar that a person
-reads).
+Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `program`
+(terms as instructions), `store` (the same by kernels, in flat arrays), `arena` (these arrays),
+`codepoints` and `utf8` (code points to bytes), `tries` (finite sets of strings), `regular` (what
+`&` and `~` take), `structure` (what a state is made of), `printer` (bytes for messages), `notation`
+(terms as a grammar that a person reads).
 """

@@ -38,7 +38,7 @@ FIRST_CAPACITY: Final = {
     "nodes": 2048,
     "pool": 1024,
     "classes": 128,
-    "partitions": 128,
+    "partitions": 256,
     "targets": 16384,
     "captures": 64,
     "token_sets": 8,
@@ -87,6 +87,14 @@ COUNTS: Final = (
 )
 """Where the head says how much of a capacity is used."""
 
+SCRATCH: Final = frozenset(
+    (
+        *(lay.MARK, lay.QUEUE, lay.PARENT, lay.WORK, lay.FRAMES),
+        *(lay.COVER_MARK, lay.COVER_QUEUE, lay.COVER_WITH),
+    )
+)
+"""Sections that a kernel reads only what it has written to since it was called."""
+
 MAX_ARENA_BYTES: Final = 4 * lay.INFINITE
 """What int32 offsets reach."""
 _MAPPED: Final = 1 << 20
@@ -116,7 +124,7 @@ def empty_arena(capacity: Mapping[str, int]) -> Int32Array:
 
 
 def grown_arena(small: Int32Array, capacity: Mapping[str, int], *, tables: bool) -> Int32Array:
-    """A larger arena with what is in a smaller one; ids and offsets within sections stay.
+    """A larger arena with what is in a smaller one, but for scratch; ids and offsets stay.
 
     Args:
         small: Left as it is.
@@ -127,7 +135,7 @@ def grown_arena(small: Int32Array, capacity: Mapping[str, int], *, tables: bool)
     large[: lay.OFFSETS] = small[: lay.OFFSETS]
     large[lay.SUMMARY : lay.HEAD] = small[lay.SUMMARY : lay.HEAD]
     for section, values in _filled(small):
-        if section in TABLES and not tables:
+        if section in SCRATCH or (section in TABLES and not tables):
             continue
         at = int(large[section])
         for first in range(0, len(values), _BLOCK):

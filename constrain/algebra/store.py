@@ -15,11 +15,10 @@ Not thread-safe: whoever shares a store holds its `lock` around every call.
 
 from __future__ import annotations
 
-import struct
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NewType, Protocol
+from typing import Final, NewType, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +33,7 @@ from constrain.algebra.arena import (
     grown_arena,
     held_bytes,
 )
+from constrain.algebra.program import write_program
 from constrain.errors import LimitExceededError, UnsupportedFeatureError
 from constrain.kernels.derive import advance, build
 from constrain.kernels.derive import cpu as ops
@@ -51,8 +51,6 @@ OTHER_TOKEN: Final = lay.OTHER_TOKEN
 OTHER_SPECIAL: Final = lay.OTHER_SPECIAL
 _OTHERS: Final = [OTHER_TOKEN, OTHER_SPECIAL]
 
-MAX_COUNT: Final = lay.INFINITE - (1 << 20)
-"""A repeat bounded by more is not bounded: no text of 2 GiB is ever matched."""
 PATIENCE: Final = 8
 """How often a term is stepped through by one byte before the derivatives by all bytes are made,
 which cost about as much as so many steps. 0 makes them at once."""
@@ -62,8 +60,6 @@ _TERM_BYTES: Final = 100
 """A term in Python with its entry here: estimated, as is a rule, from 100 schemas of MaskBench."""
 _RULE_BYTES: Final = 2_000
 """A rule with its body and what a front-end knows of it."""
-_RUN: Final = 8
-"""Parts that one instruction concatenates. Not all of a long row: its tails may be shared."""
 _GAP: Final = 1024
 """Zeros in a row, from which on an arena is copied in two parts."""
 
@@ -128,14 +124,14 @@ class TermStore:
         self._tokens = tokens
         self._special = frozenset(tokens.special_tokens.values() if tokens else ())
         self._token_sets: dict[tuple[frozenset[str | int], bool, bool], int] = {}
-        self._interned: dict[t.Term, StateId]
+        self._operands: dict[t.Term, int]  # `~state` of each term
         self.arena: Int32Array
         if prelude is None:
-            self._capacity, self._interned = dict(FIRST_CAPACITY), {}
+            self._capacity, self._operands = dict(FIRST_CAPACITY), {}
             self.arena = empty_arena(self._capacity)
             self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
         else:
-            self._capacity, self._interned, self.arena = prelude.copies()
+            self._capacity, self._operands, self.arena = prelude.copies()
         self.room = self._capacity["nodes"]
         self.arena[lay.PATIENCE] = PATIENCE
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
@@ -155,101 +151,22 @@ class TermStore:
         Raises:
             LimitExceededError: It is larger than the limits allow.
         """
-        known = self._interned.get(term)
-        if known is None:
-            program, terms = self._program(term)
-            states: Any = self._build_all(program, len(terms)).tolist()
-            known = states[-1]
-            pairs: Iterable[tuple[t.Term, Any]] = zip(terms, states, strict=True)
+        operand = self._operands.get(term)
+        if operand is None:
+            program, terms = write_program(term, self._operands, self)
+            self._limits.check("max_program_bytes", 4 * len(program), "a batch of terms")
+            operands = [~state for state in self._build_all(program, len(terms)).tolist()]
+            operand = operands[-1]
+            pairs: Iterable[tuple[t.Term, int]] = zip(terms, operands, strict=True)
             if not keep:
                 pairs = [p for p in pairs if p[0].regular or type(p[0]) is t.Rule]
-            self._interned.update(pairs)
-        return known
+            self._operands.update(pairs)
+        return StateId(~operand)
 
-    def _program(self, root: t.Term) -> tuple[Int32Array, list[t.Term]]:
-        """Post-order instructions for `build`, and the term that each makes."""
-        out: list[int] = []
-        made: list[t.Term] = []
-        number: dict[t.Term, int] = {}  # of the results, as operands
-        known = self._interned.get
-        todo: list[tuple[t.Term, Sequence[t.Term]]] = [(root, _parts(root))]
-        while todo:
-            term, parts = todo.pop()
-            if term in number:
-                continue
-            operands: list[int] = []
-            missing: list[tuple[t.Term, Sequence[t.Term]]] = []
-            for part in parts:
-                state = known(part)  # most parts of a large union are known
-                if state is not None:
-                    operands.append(~state)
-                    continue
-                operand = number.get(part)
-                if operand is None:
-                    if part.parts:
-                        missing.append((part, _parts(part)))
-                        continue
-                    _EMITTERS[type(part)](self, part, (), out)
-                    operand = number[part] = len(made)
-                    made.append(part)
-                operands.append(operand)
-            if missing:
-                todo.append((term, parts))
-                todo += missing
-            else:
-                _EMITTERS[type(term)](self, term, operands, out)
-                number[term] = len(made)
-                made.append(term)
-        self._limits.check("max_program_bytes", 4 * len(out), "a batch of terms")
-        return np.frombuffer(array("i", out), dtype=np.int32), made
+    # What a program names by numbers (`program.Numbers`)
 
-    # The instruction that makes one term from its operands: one emitter for each kind.
-
-    def _emit_constant(self, term: t.Term, operands: Sequence[int], out: list[int]) -> None:
-        out.append(ops.OP_EMPTY if term is t.EMPTY else ops.OP_EPS)
-
-    def _emit_class(self, term: t.ByteClass, operands: Sequence[int], out: list[int]) -> None:
-        out.append(ops.OP_CLASS)
-        out += struct.unpack("<8i", term.mask.to_bytes(32, "little"))
-
-    def _emit_literal(self, term: t.Literal, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_LITERAL, len(term.text))
-        out += term.text
-
-    def _emit_cat(self, term: t.Cat, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_CAT, len(operands))
-        out += operands
-
-    def _emit_alt(self, term: t.Alt, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_ALT, len(operands))
-        out += operands
-
-    def _emit_and(self, term: t.And, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_AND, len(operands))
-        out += operands
-
-    def _emit_not(self, term: t.Not, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_NOT, operands[0])
-
-    def _emit_repeat(self, term: t.Repeat, operands: Sequence[int], out: list[int]) -> None:
-        self._limits.check("max_repeat", term.lo, "a repeat")
-        hi = lay.INFINITE if term.hi is None or term.hi > MAX_COUNT else term.hi
-        out += (ops.OP_REPEAT, operands[0], term.lo, hi)
-
-    def _emit_rule(self, term: t.Rule, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_RULE, self._rule_id(term), term.nullable)
-
-    def _emit_capture(self, term: t.Capture, operands: Sequence[int], out: list[int]) -> None:
-        out += (ops.OP_CAPTURE, self._capture_id(term))
-        out += operands
-
-    def _emit_token(self, term: t.Token, operands: Sequence[int], out: list[int]) -> None:
-        if term.others or any(self._codes(name, term) for name in term.names):
-            out += (ops.OP_TOKEN, self._token_set(term))
-        else:
-            out.append(ops.OP_EMPTY)
-
-    def _rule_id(self, rule: t.Rule) -> int:
+    def rule_id(self, rule: t.Rule) -> int:
+        """The number of a rule, the same each time."""
         found = self._rule_ids.get(rule)
         if found is None:
             found = self._rule_ids[rule] = len(self._rules)
@@ -257,14 +174,26 @@ class TermStore:
             self.counts_tokens |= isinstance(rule, t.Timed)
         return found
 
-    def _capture_id(self, capture: t.Capture) -> int:
+    def capture_id(self, capture: t.Capture) -> int:
+        """A number for a capture."""
         found = len(self._captures)
         if found >= self._capacity["captures"]:
             self._grow("captures", found + 1)
         self._captures.append(capture)
         return found
 
-    def _token_set(self, term: t.Token) -> int:
+    def check_count(self, count: int) -> None:
+        """Raise if a repeat asks for more than the limits allow.
+
+        Raises:
+            LimitExceededError: It does.
+        """
+        self._limits.check("max_repeat", count, "a repeat")
+
+    def token_set(self, term: t.Token) -> int | None:
+        """The number of a set of tokens; None if no token is in it."""
+        if not (term.others or any(self._codes(name, term) for name in term.names)):
+            return None
         key = (term.names, term.others, term.special)
         found = self._token_sets.get(key)
         if found is None:
@@ -310,11 +239,15 @@ class TermStore:
 
     def _build(self, instruction: list[int]) -> StateId:
         """What one instruction makes."""
-        return StateId(int(self._build_all(np.array(instruction, np.int32), 1)[0]))
+        return StateId(int(self._build_all(instruction, 1)[0]))
 
-    def _build_all(self, program: Int32Array, count: int) -> Int32Array:
+    def _build_all(self, instructions: Iterable[int], count: int) -> Int32Array:
+        """What each of `count` instructions makes."""
+        program = np.frombuffer(array("i", instructions), np.int32)
         results = np.zeros(count, np.int32)
-        self._run(lambda: build(self.arena, program, results))
+        build(self.arena, program, results)
+        while self.serve():
+            build(self.arena, program, results)
         return results
 
     def build_rules(self, budget: int) -> int:
@@ -323,9 +256,9 @@ class TermStore:
         for rule in self._rules:
             if made >= budget:
                 break
-            node = self._interned.get(rule)
-            if node is not None and not self._section(lay.BODY)[node]:
-                self._make_body(node)
+            operand = self._operands.get(rule)
+            if operand is not None and not self.arena[self.arena[lay.BODY] + ~operand]:
+                self._make_body(~operand)
                 made += 1
         return made
 
@@ -516,7 +449,7 @@ class TermStore:
         return [s for s in after if s != DEAD]
 
     def _flags(self, state: int) -> int:
-        return int(self.arena[lay.NODE * state + lay.FLAGS])
+        return self.arena.item(lay.NODE * state + lay.FLAGS)
 
     def _row(self, state: StateId) -> tuple[Int32Array, Int32Array]:
         """The class of each byte, and the state after each class; made now if it is not there."""
@@ -537,7 +470,7 @@ class TermStore:
     @property
     def nbytes(self) -> int:
         """Memory in bytes: of the arena, and about that of the terms and bodies made in Python."""
-        in_python = _TERM_BYTES * len(self._interned) + _RULE_BYTES * len(self._rules)
+        in_python = _TERM_BYTES * len(self._operands) + _RULE_BYTES * len(self._rules)
         return held_bytes(self.arena) + in_python
 
     # What kernels ask for
@@ -561,10 +494,10 @@ class TermStore:
         Raises:
             LimitExceededError: It asked for more than the limits allow.
         """
-        status = int(self.arena[lay.STATUS])
+        status = self.arena.item(lay.STATUS)
         if status == lay.OK:
             return False
-        arg = int(self.arena[lay.STATUS_ARG])
+        arg = self.arena.item(lay.STATUS_ARG)
         self.arena[lay.STATUS] = lay.OK
         if status == lay.NEED_BODY:
             self._make_body(arg)
@@ -599,7 +532,7 @@ class TermStore:
         body = self.intern(term, keep=keep)
         if kind == lay.RULE and self.is_bytewise(body):
             raise AssertionError(f"rule {self._rules[a].name!r} begins with a capture")
-        self._section(lay.BODY)[node] = body + 1
+        self.arena[self.arena[lay.BODY] + node] = body + 1
 
     def _text(self, node: int) -> bytes:
         """The bytes of a TEXT."""
@@ -632,8 +565,9 @@ class TermStore:
         """
         if what == "nodes":
             self._limits.check("max_terms", needed, "a grammar")
-        # It is a large part of the work on a small grammar: few large steps at first.
-        factor = 4 if self.arena.nbytes < SMALL else 2
+        # It is a large part of the work on a small grammar: few large steps at first. Captures are
+        # few in most grammars, but in some each member or item that comes is one; they are small.
+        factor = 8 if what == "captures" else 4 if self.arena.nbytes < SMALL else 2
         capacity = {**self._capacity, what: self._capacity[what] * factor}
         while capacity[what] < needed:
             capacity[what] *= 2
@@ -664,14 +598,14 @@ class Prelude:
         self._store: TermStore | None = None
         self._filled: list[tuple[int, Int32Array]] = []
 
-    def copies(self) -> tuple[dict[str, int], dict[t.Term, StateId], Int32Array]:
-        """Capacities, the states of terms, and the arena, all to be changed by a new store."""
+    def copies(self) -> tuple[dict[str, int], dict[t.Term, int], Int32Array]:
+        """Capacities, operands of terms, and the arena, all to be changed by a new store."""
         store = self._store or self._made()
         # Pages that are zero are not touched: that costs more than all the rest.
         arena = np.zeros(len(store.arena), np.int32)
         for at, values in self._filled:
             arena[at : at + len(values)] = values
-        return dict(store._capacity), dict(store._interned), arena
+        return dict(store._capacity), dict(store._operands), arena
 
     def _made(self) -> TermStore:
         with self._lock:
@@ -688,22 +622,6 @@ class Prelude:
             return self._store
 
 
-def _parts(term: t.Term) -> Sequence[t.Term]:
-    """The terms that the instruction for a term puts together.
-
-    For a concatenation these are several: what lies between is no term of its own.
-    """
-    if type(term) is not t.Cat:
-        return term.parts
-    parts = [term.head]
-    tail = term.tail
-    while type(tail) is t.Cat and len(parts) < _RUN:
-        parts.append(tail.head)
-        tail = tail.tail
-    parts.append(tail)
-    return parts
-
-
 def _is_numbered(root: t.Term) -> bool:
     """Whether a rule, capture or token stands in a term."""
     seen = {root}
@@ -715,20 +633,3 @@ def _is_numbered(root: t.Term) -> bool:
         seen.update(new)
         todo += new
     return False
-
-
-_EMITTERS: Final[dict[type[t.Term], Callable[[TermStore, Any, Sequence[int], list[int]], None]]] = {
-    t.Empty: TermStore._emit_constant,
-    t.Epsilon: TermStore._emit_constant,
-    t.ByteClass: TermStore._emit_class,
-    t.Literal: TermStore._emit_literal,
-    t.Cat: TermStore._emit_cat,
-    t.Alt: TermStore._emit_alt,
-    t.And: TermStore._emit_and,
-    t.Not: TermStore._emit_not,
-    t.Repeat: TermStore._emit_repeat,
-    t.Rule: TermStore._emit_rule,
-    t.Timed: TermStore._emit_rule,
-    t.Capture: TermStore._emit_capture,
-    t.Token: TermStore._emit_token,
-}

@@ -36,12 +36,14 @@ def test_a_large_arena_holds_what_a_small_one_would(monkeypatch):
 def test_a_section_that_cannot_grow_with_its_tables_is_refilled():
     small = arena.empty_arena(arena.FIRST_CAPACITY)
     small[int(small[lay.TABLE])] = 7
-    small[int(small[lay.WORK])] = 9
+    small[int(small[lay.TOKEN_IDS])] = 9
+    small[int(small[lay.WORK])] = 5
     more = {**arena.FIRST_CAPACITY, "work": 2 * arena.FIRST_CAPACITY["work"]}
     kept = arena.grown_arena(small, more, tables=True)
     left = arena.grown_arena(small, more, tables=False)
     assert [int(a[int(a[lay.TABLE])]) for a in (kept, left)] == [7, 0]
-    assert [int(a[int(a[lay.WORK])]) for a in (kept, left)] == [9, 9]
+    assert [int(a[int(a[lay.TOKEN_IDS])]) for a in (kept, left)] == [9, 9]
+    assert [int(a[int(a[lay.WORK])]) for a in (kept, left)] == [0, 0], "scratch"
 
 
 def test_what_a_large_arena_holds_is_what_was_used_of_it():
