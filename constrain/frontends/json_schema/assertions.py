@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from constrain.errors import GrammarError
@@ -23,19 +24,10 @@ from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.read import JSON, exact
 from constrain.frontends.json_schema.refs import Node
 from constrain.frontends.json_schema.shapes import EVERYTHING, ShapeSet
-from constrain.frontends.json_schema.string import ANY_STRING, Language, StringSets, StringShape
+from constrain.frontends.json_schema.string import Language, StringSets, StringShape
 from constrain.limits import Limits
 
-__all__ = ["Assertions", "type_names"]
-
-_KIND_OF_TYPE: Final = {
-    "null": ShapeSet(null=True),
-    "boolean": ShapeSet(booleans=frozenset((False, True))),
-    "number": ShapeSet(numbers=(ANY_NUMBER,)),
-    "string": ShapeSet(strings=(ANY_STRING,)),
-    "array": ShapeSet(arrays=EVERYTHING.arrays),
-    "object": ShapeSet(objects=EVERYTHING.objects),
-}
+__all__ = ["Assertions", "kinds", "type_names"]
 
 _OF_NUMBERS: Final = frozenset(
     ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
@@ -84,20 +76,6 @@ class Assertions:
         self._expr = expr
         self._limits = limits
         self._asserts_formats = asserts_formats
-
-    def kinds(self, node: Node) -> list[ShapeSet]:
-        """What `type` lets through, as a union; everything if it is not there."""
-        name = node.get("type")
-        if name is None:
-            return [EVERYTHING]
-        if isinstance(name, str) and name in _KIND_OF_TYPE:
-            return [_KIND_OF_TYPE[name]]
-        types = type_names(node) or ()
-        found = [_KIND_OF_TYPE[name] for name in sorted(types) if name != "integer"]
-        if "integer" in types:
-            form = INTEGER_FORM if node.dialect.name in _INTEGERS_BY_FORM else INTEGER
-            found.append(ShapeSet(numbers=(form,)))
-        return found
 
     def shapes(self, node: Node, other_keys: KeySet | None) -> ShapeSet:
         """What the other keywords say, of all kinds.
@@ -244,6 +222,29 @@ class Assertions:
         except GrammarError as e:
             e.pointer = pointer
             raise
+
+
+def kinds(node: Node) -> ShapeSet:
+    """What `type` lets through; everything if it is not there."""
+    types = node.get("type")
+    if types is None:
+        return EVERYTHING
+    named = (types,) if isinstance(types, str) else tuple(types)
+    return _values_of(named, node.dialect.name in _INTEGERS_BY_FORM)
+
+
+@lru_cache(maxsize=256)
+def _values_of(types: tuple[str, ...], by_form: bool) -> ShapeSet:
+    """All values of some types; whether a number is an integer may be a matter of its form."""
+    integer = INTEGER_FORM if by_form else INTEGER
+    return ShapeSet(
+        "null" in types,
+        EVERYTHING.booleans if "boolean" in types else frozenset(),
+        (ANY_NUMBER,) if "number" in types else (integer,) if "integer" in types else (),
+        EVERYTHING.strings if "string" in types else (),
+        EVERYTHING.arrays if "array" in types else (),
+        EVERYTHING.objects if "object" in types else (),
+    )
 
 
 def type_names(node: Node) -> frozenset[str] | None:

@@ -18,10 +18,13 @@ from constrain.algebra.terms import (
     capture,
     cat,
 )
+from constrain.frontends.json_schema.assertions import kinds
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import TRUE, Expr
 from constrain.frontends.json_schema.layout import layout_of
+from constrain.frontends.json_schema.lower_array import array_term
+from constrain.frontends.json_schema.lower_object import object_term
 from constrain.frontends.json_schema.meaning import Meaning
 from constrain.frontends.json_schema.refs import Node
 from constrain.frontends.json_schema.shapes import EVERYTHING, ShapeSet
@@ -119,7 +122,7 @@ class Lowering:
         inside = self.inside
         found = inside._values.get(expr) or inside._later.get(expr)
         if found is None:
-            if _is_plain(expr):
+            if _plain_values(expr) is not None:
                 return inside._value(expr)
             found = inside._later[expr] = inside._value_rule(expr)
         return found
@@ -127,7 +130,7 @@ class Lowering:
     def _value(self, expr: Expr) -> Term:
         found = self._values.get(expr)
         if found is None:
-            values = self.meaning.shapes(expr)
+            values = _plain_values(expr) or self.meaning.shapes(expr)
             if values.arrays or values.objects:
                 found = self._later.get(expr) or self._value_rule(expr)
             else:
@@ -169,9 +172,6 @@ class Lowering:
         return capture(body, locked, before=before, instead=instead)
 
     def _alternatives(self, expr: Expr, values: ShapeSet) -> Term:
-        from constrain.frontends.json_schema.lower_array import array_term
-        from constrain.frontends.json_schema.lower_object import object_term
-
         emptiness = self.emptiness
         parts = [array_term(s, self) for s in values.arrays if emptiness.array_has_value(s)]
         parts += [object_term(s, self) for s in values.objects if emptiness.object_has_value(s)]
@@ -181,6 +181,8 @@ class Lowering:
         """Every spelling of the strings, numbers, booleans and null of an expression."""
         found = self._scalars.get(expr)
         if found is None:
+            if not (values.strings or values.numbers or values.booleans or values.null):
+                return EMPTY
             made = self._staples
             parts = []
             large = []
@@ -189,10 +191,13 @@ class Lowering:
             elif values.strings:
                 strings = alt([shape_term(s, self.alphabet) for s in values.strings])
                 large.append(cat(QUOTE, strings, QUOTE))
-            if len(values.numbers) == 1 and values.numbers[0] in made.numbers:
-                parts.append(made.numbers[values.numbers[0]])
-            elif values.numbers:
-                large.append(number_term(values.numbers, self.style, comparable=self._comparable))
+            if values.numbers:
+                number = made.number(values.numbers[0]) if len(values.numbers) == 1 else None
+                if number is not None:
+                    parts.append(number)
+                else:
+                    style, comparable = self.style, self._comparable
+                    large.append(number_term(values.numbers, style, comparable=comparable))
             parts += [made.booleans[b] for b in (True, False) if b in values.booleans]
             parts += [NULL] if values.null else []
             if large:
@@ -201,13 +206,14 @@ class Lowering:
         return found
 
 
-def _is_plain(expr: Expr) -> bool:
-    """Whether it is plain that an expression's term is made of what all schemas share."""
+def _plain_values(expr: Expr) -> ShapeSet | None:
+    """The set of an expression that plainly is all scalars of some types; None of any other."""
     node = expr.node
     if expr.op != "node" or not isinstance(node, Node) or node.names != ["type"]:
-        return False
+        return None
     types = node.schema["type"]
-    return types in SCALARS if isinstance(types, str) else SCALARS.issuperset(types)
+    is_plain = types in SCALARS if isinstance(types, str) else SCALARS.issuperset(types)
+    return kinds(node) if is_plain else None
 
 
 def _name(expr: Expr) -> str:

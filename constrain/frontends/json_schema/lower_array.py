@@ -8,6 +8,8 @@ each position that a text reaches.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from constrain.algebra.terms import (
     EMPTY,
     Rule,
@@ -22,9 +24,11 @@ from constrain.frontends.json_schema.array import ArrayShape
 from constrain.frontends.json_schema.exclusion import Exclusion
 from constrain.frontends.json_schema.items import Move, Position
 from constrain.frontends.json_schema.layout import OPEN_ARRAY
-from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.refusals import refuse_array
 from constrain.frontends.json_schema.values import Frozen
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema.lower import Lowering
 
 __all__ = ["array_term"]
 

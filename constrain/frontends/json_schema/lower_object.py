@@ -14,17 +14,19 @@ import json
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, complement, intersect
 from constrain.frontends.json_schema.expr import Expr, implies
 from constrain.frontends.json_schema.layout import OPEN_OBJECT
-from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.members import Region
 from constrain.frontends.json_schema.object import ObjectShape
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
 from constrain.frontends.json_schema.taken import NOTHING, Taken
 from constrain.frontends.json_schema.text import QUOTE
+
+if TYPE_CHECKING:
+    from constrain.frontends.json_schema.lower import Lowering
 
 __all__ = ["MemberState", "ObjectLowering", "object_term"]
 
@@ -34,6 +36,8 @@ _WAY_CHARGE = 1_000
 _MOST_RECENT = 1024
 """Rules that are remembered for states in which keys were captured: such states hardly come back.
 """
+
+_NO_KEYS = frozenset[str]()
 
 _CHUNK = 64
 """Members that one rule offers in declared order; a rule that states share has the others."""
@@ -74,10 +78,9 @@ class ObjectLowering:
         self._members = lowering.meaning.members(shape)
         self._has_value = lowering.emptiness.has_value
         self._keys = [k for k, expr in self._members.named.items() if self._has_value(expr)]
-        self._index = {key: i for i, key in enumerate(self._keys)}
         self._required = [k in self._members.required for k in self._keys]
         needs = self._members.needs
-        self._related = frozenset(needs).union(*needs.values())
+        self._related = frozenset(needs).union(*needs.values()) if needs else _NO_KEYS
         self._before_key = QUOTE
         """What stands before the key of any other member."""
         self._in_order = lowering.style.property_order == "declared"
@@ -151,7 +154,7 @@ class ObjectLowering:
         if self._related:
             needed = self._members.closure([*state.used, *[self._keys[i] for i in due]])
             # What is needed and neither came nor has an index was seen to be impossible before.
-            due |= {self._index[k] for k in needed - state.used}
+            due |= {self._keys.index(k) for k in needed - state.used}
         return due
 
     def _left(self, state: MemberState) -> Iterable[int]:
@@ -338,6 +341,8 @@ class ObjectLowering:
             # A bit more than is needed, so that it is seldom counted again.
             wanted = 1 << (state.taken.count(other) + (other == index)).bit_length()
             if self._members.region_room(region, wanted) >= wanted:
+                if self._plain:
+                    return True
                 if self._can_finish(state._replace(members=members), (index, other)):
                     return True
         return False
@@ -395,10 +400,10 @@ class ObjectLowering:
         strings, names = self._lowering.meaning.strings, self._members.names
         parts = []
         for keys in region.keys:
-            taken = names
+            left = StringShape(out=names)
             if keys != ANY_STRING:
                 taken = frozenset([k for k in names if strings.contains(keys, k)])
-            left = strings.intersect(keys, StringShape(out=taken)) if taken else keys
+                left = strings.intersect(keys, StringShape(out=taken)) if taken else keys
             if not strings.is_empty(left):
                 parts.append(shape_term(left, self._lowering.alphabet))
         return alt(parts)

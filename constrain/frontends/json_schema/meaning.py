@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from constrain.errors import GrammarError
-from constrain.frontends.json_schema.assertions import Assertions
+from constrain.frontends.json_schema.assertions import Assertions, kinds
 from constrain.frontends.json_schema.branches import Branches, one_shape
 from constrain.frontends.json_schema.constants import (
     MOST_VALUES,
@@ -287,7 +287,7 @@ class Meaning:
         if (names := node.get("propertyNames")) is not None:
             other_keys = self._sets.keys_outside(self._made[self._below(node, names)].strings)
         parts = [
-            self._sets.any_of(self._assertions.kinds(node)),
+            kinds(node),
             self._assertions.shapes(node, other_keys),
         ]
         if (values := listed_values(node, self._frozen)) is not None:

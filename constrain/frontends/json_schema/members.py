@@ -71,13 +71,17 @@ class Members:
         self._strings = strings
         self.required = frozenset(shape.required)
         self.lo, self.hi = shape.lo, shape.hi
-        in_order = sorted(shape.some, key=lambda some: (some[1].serial, repr(some[0])))
-        self.obligations = [Obligation(keys, value) for keys, value in in_order]
+        self.obligations: list[Obligation] = []
+        if shape.some:
+            in_order = sorted(shape.some, key=lambda some: (some[1].serial, repr(some[0])))
+            self.obligations = [Obligation(keys, value) for keys, value in in_order]
         key_sets = [keys for keys, _ in shape.rules] + [o.keys for o in self.obligations]
         keys = dict.fromkeys((*shape.named, *shape.required))
         for key_set in key_sets:
             for part in key_set:
-                keys.update(dict.fromkeys(sorted(part.out if part.only is None else part.only)))
+                spoken_of = part.out if part.only is None else part.only
+                if not keys.keys() >= spoken_of:
+                    keys.update(dict.fromkeys(sorted(spoken_of)))
         self.needs: dict[str, frozenset[str]] = {}
         for key, others in shape.needs:
             self.needs[key] = self.needs.get(key, frozenset()) | others
@@ -110,6 +114,8 @@ class Members:
 
     def _cut(self, shape: ObjectShape) -> list[Region]:
         """The regions, from all sets of keys that a rule or obligation speaks of."""
+        if not (shape.rules or self.obligations):
+            return [Region((ANY_STRING,), TRUE, _NOTHING)]
         everything: KeySet = (ANY_STRING,)
         rules = [(_without_names(keys), expr) for keys, expr in shape.rules]
         wanted = [_without_names(o.keys) for o in self.obligations]
@@ -223,6 +229,8 @@ class Members:
         """How many keys a region has, at most `wanted`."""
         found = 0
         for part in region.keys:
+            if part == ANY_STRING:
+                return wanted
             if found < wanted:
                 # Named keys may be among them: leave them out before counting.
                 shape = self._strings.intersect(part, StringShape(out=self.names))
@@ -348,5 +356,7 @@ class _Search:
 
 def _without_names(keys: KeySet) -> KeySet:
     """The set as it looks among keys that nobody names."""
-    parts = [StringShape(None, p.lo, p.hi, p.yes, p.no) for p in keys if p.only is None]
-    return (ANY_STRING,) if ANY_STRING in parts else tuple(dict.fromkeys(parts))
+    many = [p for p in keys if p.only is None]
+    if any([not (p.lo or p.yes or p.no) and p.hi is None for p in many]):
+        return (ANY_STRING,)
+    return tuple(dict.fromkeys([StringShape(None, p.lo, p.hi, p.yes, p.no) for p in many]))

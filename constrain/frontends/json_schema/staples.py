@@ -35,7 +35,6 @@ class Staples:
 
     Attributes:
         string: Any string.
-        numbers: Any number and any integer, by shape.
         booleans: The two words.
         layout: Whitespace, for arrays and objects that are in no others.
     """
@@ -44,17 +43,25 @@ class Staples:
         spelled = alphabet(style.escapes, style.ensure_ascii)
         self.string = cat(QUOTE, spelled.text, QUOTE)
         shapes = (ANY_NUMBER, INTEGER, INTEGER_FORM)
-        self.numbers: dict[NumberShape, Term] = {
-            shape: number_term((shape,), style, comparable=comparable) for shape in shapes
-        }
+        self._numbers = [
+            (shape, number_term((shape,), style, comparable=comparable)) for shape in shapes
+        ]
         self.booleans = _WORDS
         self.layout = layout_of(style, 0)
+
+    def number(self, shape: NumberShape) -> Term | None:
+        """Any number or any integer, if a shape is that. Not by its hash: fractions are slow."""
+        for known, term in self._numbers:
+            if shape is known or shape == known:
+                return term
+        return None
 
     @cached_property
     def prelude(self) -> Prelude:
         """A store's beginning that has them."""
         brackets = (OPEN_OBJECT, OPEN_ARRAY)
-        values = (self.string, NULL, *self.booleans.values(), *self.numbers.values())
+        numbers = [term for _, term in self._numbers]
+        values = (self.string, NULL, *self.booleans.values(), *numbers)
         return Prelude([*values, QUOTE, *brackets, *self.layout.terms])
 
 

@@ -20,8 +20,13 @@ from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.terms import (
     EMPTY,
     EPS,
+    Alt,
     And,
+    ByteClass,
+    Cat,
+    Literal,
     Not,
+    Repeat,
     Rule,
     Term,
     alt,
@@ -44,6 +49,7 @@ __all__ = [
     "StringShape",
     "contains_plainly",
     "is_exact",
+    "least_count",
     "refuse_outside",
     "shape_term",
     "shared",
@@ -62,7 +68,7 @@ class Language:
         around: If it is not exact, another one that surely has all that the name stands for.
     """
 
-    __slots__ = ("_has_text", "_make", "_terms", "around", "exact", "name")
+    __slots__ = ("_has_text", "_least", "_make", "_terms", "around", "exact", "name")
 
     def __init__(
         self,
@@ -79,6 +85,7 @@ class Language:
         self._make = make
         self._terms: dict[int, tuple[Alphabet, Term]] = {}
         self._has_text = has_text
+        self._least: int | None = None
 
     @property
     def plainly_not_empty(self) -> bool:
@@ -87,6 +94,12 @@ class Language:
             term = self.term(UTF8)
             self._has_text = term is not EMPTY and not _has_and_not(term)
         return self._has_text
+
+    def plainly_has(self, wanted: int) -> bool:
+        """Whether it is seen without search that so many texts are in the language."""
+        if self._least is None:
+            self._least = least_count(self.term(UTF8), _MOST_COUNTED)
+        return self._least >= wanted
 
     def term(self, alphabet: Alphabet) -> Term:
         """Every spelling of every text of the language."""
@@ -102,6 +115,9 @@ class Language:
 
 _LARGE: Final = 30
 """Parts from which on a term is worth a rule of its own."""
+
+_MOST_COUNTED: Final = 1_000
+"""Texts of a language that are counted at sight."""
 
 _MANY: Final = 1000
 """Strings from which on a prefix tree made here is cheaper than the one that a store makes."""
@@ -289,8 +305,11 @@ class StringSets:
         if not shape.yes and not shape.no:
             # From length 1 on there are more strings than anyone can list in `out`.
             return shape.hi == 0 and "" in shape.out
-        if shape == StringShape(yes=shape.yes) and len(shape.yes) == 1:
-            if next(iter(shape.yes)).plainly_not_empty:
+        language = _only_language(shape)
+        if language is not None:
+            if not shape.out and language.plainly_not_empty:
+                return False
+            if shape.out and language.plainly_has(len(shape.out) + 1):
                 return False
         found = self._empty.get(shape)
         if found is None:
@@ -306,6 +325,9 @@ class StringSets:
         if not shape.yes and not shape.no:
             if shape.hi == 0 or (shape.hi is not None and shape.hi < shape.lo):
                 return min(int(shape.hi >= shape.lo and "" not in shape.out), limit)
+            return limit
+        language = _only_language(shape)
+        if language is not None and language.plainly_has(limit + len(shape.out)):
             return limit
         counted = self._counts.get(shape)
         if counted is None or counted[0] < limit:
@@ -337,6 +359,12 @@ class StringSets:
         if self._store is None:
             self._store = TermStore(self._limits)
         return self._store
+
+
+def _only_language(shape: StringShape) -> Language | None:
+    """The language of a shape that says nothing else, but for single strings left out."""
+    says_more = shape.only is not None or shape.no or shape.lo or shape.hi is not None
+    return None if says_more or len(shape.yes) != 1 else next(iter(shape.yes))
 
 
 def is_exact(shape: StringShape) -> bool:
@@ -408,16 +436,58 @@ def _speller(alphabet: Alphabet) -> Callable[[Sequence[int]], Term]:
 
 def shared(name: str, term: Term) -> Term:
     """The term as a rule if it is large, so that a store reads it once however often it occurs."""
+    if term.regular and _is_large(term):
+        return Rule(name, lambda: term, nullable=term.nullable, regular=True)
+    return term
+
+
+def _is_large(term: Term) -> bool:
     seen = {term}
     todo = [term]
     for part in todo:
-        for member in members_of(part):
+        for member in part.parts:
             if member not in seen:
                 seen.add(member)
                 todo.append(member)
-        if len(todo) > _LARGE and term.regular:
-            return Rule(name, lambda: term, nullable=term.nullable, regular=True)
-    return term
+        if len(todo) > _LARGE:
+            return True
+    return False
+
+
+def least_count(root: Term, most: int) -> int:
+    """How many texts are in a term at least, as far as its form shows; at most `most` are counted.
+
+    Of a concatenation as many as of one of its parts, of a union as of one of its members; none of
+    what leads back to a rule that is being looked into.
+    """
+    counts: dict[Term, int] = {}
+    begun: set[Term] = set()
+    todo = [root]
+    while todo:
+        term = todo[-1]
+        begun.add(term)
+        parts = (term.body,) if isinstance(term, Rule) else members_of(term)
+        missing = [part for part in parts if part not in begun]
+        if missing:
+            todo += missing
+            continue
+        todo.pop()
+        if term not in counts:
+            below = [counts.get(part, 0) for part in parts]
+            counts[term] = min(_least_of(term, below, most), most)
+    return counts[root]
+
+
+def _least_of(term: Term, below: list[int], most: int) -> int:
+    """`least_count` of a term with so many texts in its parts."""
+    if isinstance(term, ByteClass):
+        return term.mask.bit_count()
+    if isinstance(term, (Cat, Alt, Rule)):
+        return max(below) if isinstance(term, Alt) or all(below) else 0
+    if isinstance(term, Repeat) and below[0]:
+        # As many lengths as counts: that of the shortest text of the body, so many times.
+        return most if term.hi is None else max(term.hi - term.lo + 1, below[0])
+    return int(isinstance(term, Literal) or term.nullable)
 
 
 def _has_and_not(term: Term) -> bool:

@@ -8,10 +8,22 @@ import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.store import DEAD, TermStore
-from constrain.algebra.terms import EPS, Term, complement, intersect
+from constrain.algebra.store import DEAD, StateId, TermStore
+from constrain.algebra.terms import (
+    EPS,
+    Rule,
+    Term,
+    alt,
+    byte_class,
+    cat,
+    complement,
+    intersect,
+    literal,
+)
 from constrain.algebra.tries import trie
 from constrain.algebra.utf8 import UTF8
 from constrain.frontends.json_schema import string
@@ -20,6 +32,7 @@ from constrain.frontends.json_schema.patterns import pattern_language
 from constrain.frontends.json_schema.string import StringSets, StringShape, shape_term
 from constrain.frontends.json_schema.text import alphabet
 from constrain.limits import DEFAULT_LIMITS
+from tests.algebra.strategies import boolean_terms
 
 
 def accepts(term: Term, *texts: bytes) -> list[bool]:
@@ -186,6 +199,55 @@ FORMAT_CASES = {
     "idn-hostname": (["실례.테스트", "a.b"], ["〮실례", "a..b", "-a"]),
     "idn-email": (["δοκιμή@example.com"], ["2962", "é@"]),
 }
+
+
+@given(boolean_terms, st.integers(1, 40))
+def test_a_count_at_sight_is_no_more_than_there_are(term: Term, most: int) -> None:
+    store = TermStore()
+    level, found = {store.intern(term): 1}, 0
+    while level and found < most:
+        found += sum([n for state, n in level.items() if store.nullable(state)])
+        after: dict[StateId, int] = {}
+        for state, n in level.items():
+            for target, num_bytes in store.successors(state).items():
+                after[target] = min(after.get(target, 0) + n * num_bytes, most)
+        level = after
+    assert string.least_count(term, most) <= min(found, most)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "at_sight"),
+    [("^a$", 1), ("^[a-c]$", 3), ("^(a|b|ab)$", 1), ("^x[0-9]{1,4}$", 10), ("x", 99)],
+)
+def test_a_count_at_sight(pattern: str, at_sight: int) -> None:
+    language = pattern_language(pattern, DEFAULT_LIMITS)
+    assert string.least_count(language.term(UTF8), 99) == at_sight
+
+
+def test_a_count_at_sight_of_what_leads_back_to_itself() -> None:
+    """`r = [ab] r | c`, as patterns with lookaround may become."""
+    rule = Rule("r", lambda: alt((cat(byte_class(b"ab"), rule), literal(b"c"))), regular=True)
+    assert string.least_count(cat(rule, byte_class(b"xyz")), 99) == 3
+    assert string.least_count(rule, 99) == 1
+
+
+def test_what_a_count_at_sight_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answers, whether it is there or states are counted."""
+    texts = ["", "a", "b", "aa", "ab", "abc", "x1"]
+    shapes = [
+        StringShape(yes=frozenset((pattern_language(p, DEFAULT_LIMITS),)), out=frozenset(out))
+        for p in ("^a$", "^[ab]$", "^a|b$", "^[a-c]{0,2}$", "x", "^$", "^(a|b|ab)$")
+        for n in range(4)
+        for out in itertools.combinations(texts, n)
+    ]
+
+    def answers() -> list[object]:
+        sets = StringSets(DEFAULT_LIMITS)
+        return [(sets.is_empty(s), [sets.count(s, n) for n in (1, 2, 5)]) for s in shapes]
+
+    found = answers()
+    monkeypatch.setattr(string.Language, "plainly_has", lambda self, wanted: False)
+    assert answers() == found
 
 
 @pytest.mark.parametrize("name", sorted(FORMAT_CASES))
