@@ -123,16 +123,18 @@ class Structure:
             return [a, b]
         return [a] if kind in (lay.REPEAT, lay.NOT) else []
 
-    def parts_or_body(self, state: StateId) -> list[int] | None:
-        """The nodes directly below, of a rule its body.
+    def read(self, state: StateId) -> tuple[int, int, list[int] | None]:
+        """The kind of a state's node, its flags, and the nodes directly below, of a rule its body.
 
         None for a rule whose body is not made yet, and where what is below does not tell all.
         """
-        kind, a, b, _ = self._fields(state)
+        arena = self._store.arena
+        at = lay.NODE * state + lay.KIND
+        kind, a, b, _, flags = arena[at : at + lay.FLAGS - lay.KIND + 1].tolist()
         if kind == lay.RULE:
-            body = int(self._store.arena[int(self._store.arena[lay.BODY]) + state])
-            return [body - 1] if body else None
-        return self._parts(state, kind, a, b) if kind in _PLAIN_KINDS else None
+            body = int(arena[int(arena[lay.BODY]) + state])
+            return kind, flags, [body - 1] if body else None
+        return kind, flags, self._parts(state, kind, a, b) if kind in _PLAIN_KINDS else None
 
     def digest(self, root: StateId) -> bytes:
         """16 bytes that equal terms share in every store. For terms without rules.

@@ -169,58 +169,44 @@ class FarBounds:
             if self._is_known(node):
                 todo.pop()
                 continue
-            missing = [part for part in self._parts(node) if not self._is_known(part)]
-            if missing and node not in begun:
+            kind, flags, parts = self._structure.read(node)
+            missing: list[int] = []
+            if kind == lay.NOT:
+                look = _Look(0, 0, lay.INFINITE)
+            elif kind == lay.CLASS:
+                look = _Look(0, 1, 1)
+            elif parts is None or self._follows(kind, flags, parts):
+                look = _WHAT_FOLLOWS
+            else:
+                if kind == lay.CAT and not self._goes_on(parts[0]):
+                    del parts[1]  # it is looked at only if the first does not lead on
+                missing = [part for part in parts if not self._is_known(part)]
+                if not missing:
+                    look = self._combined(kind, node, [self._known(part) for part in parts])
+                elif kind != lay.CAT and node in begun:
+                    look, missing = _WHAT_FOLLOWS, []  # a rule inside of itself
+            if missing:
                 if len(begun) >= MAX_TERMS:
                     return False
                 begun.add(node)
                 todo += missing
                 continue
-            if missing and not self._structure.is_kind(node, lay.CAT):
-                look = _WHAT_FOLLOWS  # a rule inside of itself
-            elif missing:
-                todo += missing
-                continue
-            else:
-                look = self._make_look(node)
             todo.pop()
-            (self._looks_now if self._structure.holds_rule(node) else self._looks)[node] = look
+            (self._looks_now if flags & lay.RULEFUL else self._looks)[node] = look
         return True
 
-    def _parts(self, state: StateId) -> list[int]:
-        """The parts of a term that are looked at; of a concatenation the rest after the first."""
-        if self._follows(state) or self._structure.is_kind(state, lay.NOT):
-            return []
-        parts = self._structure.parts_or_body(state) or []
-        if self._structure.is_kind(state, lay.CAT) and (
-            not self._is_known(parts[0]) or self._known(parts[0]).leads_on
-        ):
-            return parts[:1]
-        return parts
+    def _goes_on(self, first: int) -> bool:
+        """Whether what follows a term in a concatenation is looked at, as is known so far."""
+        return self._is_known(first) and not self._known(first).leads_on
 
-    def _follows(self, state: StateId) -> bool:
-        """Whether a term is not looked into."""
-        parts = self._structure.parts_or_body(state)
-        if parts is None:
-            return True
-        is_rule = self._structure.is_kind(state, lay.RULE)
-        flags = self._structure.flags(StateId(parts[0]) if is_rule else state)
+    def _follows(self, kind: int, flags: int, parts: list[int]) -> bool:
+        """Whether a term is not looked into: it has rules, and no counter."""
+        if kind == lay.RULE:
+            flags = self._structure.flags(StateId(parts[0]))
         return bool(flags & lay.RULEFUL) and not flags & lay.COUNTED
 
-    def _make_look(self, state: StateId) -> _Look:
-        """What is known of a term whose parts were looked at."""
-        kind = self._structure.kind(state)
-        if kind == lay.NOT:
-            return _Look(0, 0, lay.INFINITE)
-        if kind == lay.CLASS:
-            return _Look(0, 1, 1)
-        if self._follows(state):
-            return _WHAT_FOLLOWS
-        return self._combined(state, [self._known(part) for part in self._parts(state)])
-
-    def _combined(self, state: StateId, below: list[_Look]) -> _Look:
-        """What is known of a term of the kind of a state, with such parts."""
-        kind = self._structure.kind(state)
+    def _combined(self, kind: int, state: StateId, below: list[_Look]) -> _Look:
+        """What is known of a term like a state with such parts."""
         if not below:
             return _Look(0, 0, 0)
         if kind == lay.CAT:
@@ -262,7 +248,7 @@ class FarBounds:
             if node in done:
                 todo.pop()
                 continue
-            parts = self._structure.parts_or_body(node) or []
+            parts = self._structure.read(node)[2] or []
             missing = [part for part in parts if part not in done]
             if missing:
                 todo += missing
@@ -281,7 +267,7 @@ class FarBounds:
         if kind == lay.RULE or (len(parts) == 1 and kind == lay.AND):
             return parts[0].relaxed, parts[0].look
         states = [part.relaxed for part in parts]
-        look = self._combined(state, [part.look for part in parts])
+        look = self._combined(kind, state, [part.look for part in parts])
         if kind == lay.CAT:
             return self._store.concatenate(states), look
         if kind == lay.ALT:

@@ -78,7 +78,7 @@ FAR_OFF = 16
 KNOWN_STEPS = 64
 """Tokens that a walk lists: up to so many, the states after them are kept too."""
 FEW_TOKENS = 128
-"""Tokens that are rather settled one by one than by a walk."""
+"""Tokens that are settled one by one rather than by a walk."""
 FEW = 8
 """A draft that differs from another in at most one of so many words is kept as what differs."""
 
@@ -232,11 +232,7 @@ class MaskRows:
             row = self._make_of_far(state)
             if row is not None:
                 return row
-            heads = self._heads_of(state)
-            if heads is not None:
-                return self._make_of_heads(state, heads)
             at = self._walk(state, self._forest, draft, BOUNDED_ROW)
-            self._note_cost(state)
         elif at == BOUNDED:
             bound = int(self._store.arena[lay.BOUND])
             if not self._is_text(base):
@@ -251,7 +247,8 @@ class MaskRows:
             draft = self._new_draft()
             heads = self._heads_of(state)
             if heads is not None:
-                return self._make_of_heads(state, heads)
+                self._add(heads, draft)
+                return self._make_of_draft(state, draft)
             at = self._walk(state, self._forest, draft, LONG_ROW)
             self._note_cost(state)
             if at == CAPTURES or self._store.names_tokens:
@@ -261,12 +258,6 @@ class MaskRows:
             pairs = self._listed[: 2 * num_listed]
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
-
-    def _make_of_heads(self, state: StateId, heads: list[_Begun]) -> MaskRow:
-        """The row of a state by what heads share."""
-        draft = self._new_draft()
-        self._add(heads, draft)
-        return self._make_of_draft(state, draft)
 
     def _make_of_draft(self, state: StateId, draft: _Draft) -> MaskRow:
         """The row of a state, once all that is untold is settled."""
@@ -282,20 +273,24 @@ class MaskRows:
         row = self.make(like.state)
         if like.longest >= self._trie.max_depth or self._longest(row) <= like.longest:
             return self._share(state, row)
-        words = row.words
-        if like.at_most is not None and like.at_most not in self._making:
-            words = words & self.make(like.at_most).words
         trie, others = long_tokens(self._vocab, like.longest)
-        draft = _Draft(words & others)
-        long = words & ~others
-        ids = _ids(long)
-        is_told = self._lengths[ids] <= like.longest
-        if len(ids) - int(is_told.sum()) <= FEW_TOKENS:
-            draft.words |= _bits(ids[is_told].tolist(), self._num_words)
-            draft.untold.append(ids[~is_told])
+        words = row.words
+        unsure = self._longer(words & ~others, like.longest)
+        at_most = like.at_most
+        if len(unsure) > FEW_TOKENS and at_most is not None and at_most not in self._making:
+            words = words & self.make(at_most).words
+            unsure = self._longer(words & ~others, like.longest)
+        if len(unsure) <= FEW_TOKENS:
+            draft = _Draft(words & ~_bits(unsure.tolist(), self._num_words), [unsure])
         else:
+            draft = _Draft(words & others)
             self._walk(state, trie, draft)
         return self._make_of_draft(state, draft)
+
+    def _longer(self, words: Int32Array, length: int) -> Int32Array:
+        """The ids of a row's tokens longer than `length`, where the row has few."""
+        ids = _ids(words)
+        return ids[self._lengths[ids] > length]
 
     def _asked_for(self) -> StateId:
         return StateId(int(self._store.arena[lay.BASE]))

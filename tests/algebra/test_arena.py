@@ -57,3 +57,46 @@ def test_what_a_large_arena_holds_is_what_was_used_of_it():
 def test_an_arena_past_what_offsets_reach_is_refused():
     with pytest.raises(LimitExceededError, match="MAX_ARENA_BYTES"):
         arena.empty_arena({**arena.FIRST_CAPACITY, "nodes": 1 << 28})
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(arena, "_kept", kept)
+    return kept
+
+
+def test_memory_is_used_again_and_is_empty_then(nothing_kept):
+    first = arena.empty_arena(arena.FIRST_CAPACITY)
+    at = first.ctypes.data
+    first[:] = -1
+    del first
+    again = arena.empty_arena(arena.FIRST_CAPACITY)
+    assert again.ctypes.data == at
+    assert not again[lay.HEAD :].any()
+    other = arena.empty_arena(arena.FIRST_CAPACITY)
+    assert other.ctypes.data != at, "it is in use"
+
+
+def test_memory_that_somebody_looks_at_is_not_used_again(nothing_kept):
+    one = arena.empty_arena(arena.FIRST_CAPACITY)
+    view = one[lay.HEAD :][5:]
+    at = one.ctypes.data
+    del one
+    view[0] = 7
+    assert arena.empty_arena(arena.FIRST_CAPACITY).ctypes.data != at
+    assert view[0] == 7
+
+
+def test_memory_is_kept_up_to_a_bound(nothing_kept):
+    def held():
+        return sum(memory.nbytes for some in nothing_kept.values() for memory in some)
+
+    many = [arena.empty_arena(arena.FIRST_CAPACITY) for _ in range(40)]
+    assert held() == 0
+    del many
+    assert 0 < held() <= arena.MAX_ALL_KEPT
+    before = held()
+    large = arena.empty_arena({**arena.FIRST_CAPACITY, "targets": arena.MAX_KEPT})
+    del large
+    assert held() == before, "large memory goes back to the system"

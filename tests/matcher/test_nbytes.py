@@ -12,7 +12,7 @@ import pytest
 
 import constrain
 from constrain import CompiledGrammar, Grammar, Vocabulary
-from constrain.algebra.arena import held_bytes
+from constrain.algebra import arena
 from constrain.automaton import Automaton
 
 FACTOR = 2
@@ -47,6 +47,13 @@ TEXTS = {
     "different": [json.dumps([f"a{n}" for n in range(60)])],
     "tagged": [json.dumps({"kind": f"k{n}", f"f{n}": [1]}) for n in range(0, 30, 5)],
 }
+
+
+@pytest.fixture(autouse=True)
+def no_memory_is_used_again(monkeypatch):
+    """What arenas before have left is no allocation when it is used again."""
+    monkeypatch.setattr(arena, "MAX_ALL_KEPT", 0)
+    monkeypatch.setattr(arena, "_kept", {})
 
 
 def play(compiled: CompiledGrammar, texts: list[str]) -> None:
@@ -84,8 +91,9 @@ def test_nbytes_is_what_was_allocated(name):
 
 def of_pages(automaton: Automaton) -> int:
     """What is not memory of Python's."""
-    arena = automaton._store.arena
-    return held_bytes(arena) if held_bytes(arena) != arena.nbytes else 0
+    terms = automaton._store.arena
+    held = arena.held_bytes(terms)
+    return held if held != terms.nbytes else 0
 
 
 def resident() -> int:
