@@ -56,7 +56,8 @@ MAX_NEW_TERMS = 2048
 """Pairs looked at, and terms made, before the answer is no: two milliseconds; a longer look costs
 more than a walk.
 """
-
+FEW_NEW_TERMS = 256
+"""The same for states with counters, each count of which may be another state."""
 FEW_REPEATS = 5
 """A state that begins with as many, or more, is not searched: each count is a state."""
 MAX_HEAD = 16
@@ -175,7 +176,8 @@ def covers(A, state, slice_start):
     ):
         A[NODE * state + FLAGS] |= COVERS_NOT
         return True
-    most_terms = np.int64(A[NUM_NODES]) + MAX_NEW_TERMS
+    few = may_be_far(A, state)
+    most_terms = np.int64(A[NUM_NODES]) + (FEW_NEW_TERMS if few else MAX_NEW_TERMS)
     epoch = _begin(A, state, slice_start)
     found = np.int64(1)
     at = 0
