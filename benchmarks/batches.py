@@ -7,6 +7,9 @@ A batch is 64 sequences in step, each with the call of a tool. Three things are 
 - *Cold rows*: the first time, with one thread and with two. What an engine shares between grammars
   is warm: every text was played once before, by grammars that are gone.
 - *Distinct grammars*: the same with the batch spread over 1, 2, 4, ... 64 of them.
+- *Long rows*: 16 sequences, each in a pattern of its own whose masks are walks of the vocabulary of
+  some milliseconds, with one thread and with two in turn, the least of five for each step. How
+  threads scale depends on how long rows are: those of tools take some ten microseconds.
 
 Each engine has a process of its own for each run. Tools that an engine refuses, or whose call it
 does not accept, are left out for that engine.
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import gc
+import json
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,7 +43,10 @@ __all__ = ["batch_jobs", "main", "measure", "summarise_batches"]
 
 DISTINCT = (1, 2, 4, 8, 16, 32, 64)
 THREADS = (1, 2)
+LONG_ROWS = 16
+TRIES = 5
 _CANDIDATES = 400
+_LONG_TEXT = json.dumps("The quick brown fox said looking over there is a moon in June, it goes")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,8 +119,8 @@ def measure(
     """One engine's batches, in this process.
 
     Yields:
-        `distinct`, `threads`, and in nanoseconds for each step of the batch `cold` and `visited`;
-        `copy`, the median time of copying as many rows.
+        `rows`, `distinct`, `threads`, whether they are `long`, and in nanoseconds for each step of
+        the batch `cold` and `visited`; `copy`, the median time of copying as many rows.
     """
     from transformers import AutoTokenizer
 
@@ -141,10 +148,42 @@ def measure(
             played.append(_play(batch, [usable[i][1] for i in order]))
             adapter.settle()
         yield {
+            "long": False,
+            "rows": rows,
             "distinct": number,
             "threads": threads,
             "cold": played[0],
             "visited": played[1],
+            "copy": copy_ns,
+        }
+    yield from _long_rows(adapter, encode([_LONG_TEXT], files)[0], files.vocab_size)
+
+
+def _long_rows(adapter: Engine, ids: Sequence[int], vocab_size: int) -> Iterator[dict[str, Any]]:
+    """The points of long rows; none if the engine does not play all of them."""
+    schemas = [
+        json.dumps({"type": "string", "pattern": f"^[^%]{{{3 + i},}}oo[^%]{{7,}}oo[^%]*es$"})
+        for i in range(LONG_ROWS)
+    ]
+    if not all(_plays(adapter, schema, ids) for schema in schemas):
+        return
+    copy_ns = _copy_ns(LONG_ROWS, (vocab_size + 31) // 32)
+    tries: dict[int, tuple[list[list[int]], list[list[int]]]] = {t: ([], []) for t in THREADS}
+    for _ in range(TRIES):
+        for threads, played in tries.items():
+            compiled = [adapter.compile(schema) for schema in schemas]
+            for times in played:
+                batch = adapter.batch(compiled, threads)
+                times.append(_play(batch, [ids] * LONG_ROWS))
+                adapter.settle()
+    for threads, (cold, visited) in tries.items():
+        yield {
+            "long": True,
+            "rows": LONG_ROWS,
+            "distinct": LONG_ROWS,
+            "threads": threads,
+            "cold": [min(step) for step in zip(*cold, strict=True)],
+            "visited": [min(step) for step in zip(*visited, strict=True)],
             "copy": copy_ns,
         }
 
@@ -156,23 +195,28 @@ def summarise_batches(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """
     engines: dict[str, Any] = {}
     for outcome in outcomes:
-        engine = engines.setdefault(outcome.arguments["engine"], {"broken": [], "points": {}})
+        engine = engines.setdefault(
+            outcome.arguments["engine"], {"broken": [], "points": {}, "long_points": {}}
+        )
         if outcome.broken is not None:
             engine["broken"].append(outcome.broken)
-        rows = outcome.arguments["rows"]
         for result in outcome.results:
             key = f"{result['distinct']} grammars, {result['threads']} threads"
-            runs = engine["points"].setdefault(key, [])
+            runs = engine["long_points" if result["long"] else "points"].setdefault(key, [])
             runs.append({"distinct": result["distinct"], "threads": result["threads"]})
             for name in ("cold", "visited"):
-                a_row = [time_ns / rows / 1e3 for time_ns in result[name]]
+                a_row = [time_ns / result["rows"] / 1e3 for time_ns in result[name]]
                 runs[-1][name] = summarise(a_row) | {"total_ms": sum(result[name]) / 1e6}
-            copy_us = result["copy"] / rows / 1e3
+            copy_us = result["copy"] / result["rows"] / 1e3
             runs[-1]["copy"] = {"p50": copy_us}
             runs[-1]["above_copy"] = {"p50": runs[-1]["visited"]["p50"] - copy_us}
     for engine in engines.values():
-        engine["points"] = [_over_runs(runs) for runs in engine["points"].values()]
-        engine["thread_speedup"] = _thread_speedup(engine["points"])
+        for points, speedup in (
+            ("points", "thread_speedup"),
+            ("long_points", "thread_speedup_of_long_rows"),
+        ):
+            engine[points] = [_over_runs(runs) for runs in engine[points].values()]
+            engine[speedup] = _thread_speedup(engine[points])
     return {
         "format": 1,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -268,22 +312,28 @@ def _print(document: dict[str, Any], console: Console) -> None:
                    "visited p50", "copy", "visited p50 above the copy"):  # fmt: skip
         table.add_column(column, justify="left" if column == "engine" else "right")
     for name, engine in document["engines"].items():
-        for point in engine["points"]:
+        for point in (points := engine["points"] + engine["long_points"]):
             figures = [
                 point["cold"]["mean"], point["cold"]["p50"], point["visited"]["mean"],
                 point["visited"]["p50"], point["copy"]["p50"], point["above_copy"]["p50"],
             ]  # fmt: skip
             table.add_row(
                 f"{name} {document['versions'].get(name, '')}",
-                str(point["distinct"]),
+                str(point["distinct"]) + (" (long rows)" if point in engine["long_points"] else ""),
                 str(point["threads"]),
                 *(f"{figure['median']:.2f}" for figure in figures),
-                end_section=point is engine["points"][-1],
+                end_section=point is points[-1],
             )
     console.print(table)
     for name, engine in document["engines"].items():
-        for threads, speedup in engine["thread_speedup"].items():
-            told = f"{name}: cold rows with {threads} threads {speedup:.2f} times as fast as with 1"
-            console.print(told, highlight=False)
+        for rows, speedups in (
+            ("cold rows", engine["thread_speedup"]),
+            ("long cold rows", engine["thread_speedup_of_long_rows"]),
+        ):
+            for threads, speedup in speedups.items():
+                told = (
+                    f"{name}: {rows} with {threads} threads {speedup:.2f} times as fast as with 1"
+                )
+                console.print(told, highlight=False)
         for broken in engine["broken"]:
             console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)

@@ -114,7 +114,7 @@ def batch_curves(outcomes: Sequence[Outcome], engines: Sequence[str], which: str
         mine = [outcome for outcome in outcomes if outcome.arguments["engine"] == engine]
         for outcome in mine:
             for result in outcome.results:
-                if result["threads"] == 1:
+                if result["threads"] == 1 and not result["long"]:
                     a_row = float(np.mean(result[which])) / outcome.arguments["rows"] / 1e3
                     by_size.setdefault(result["distinct"], []).append(a_row)
         whole = {size: rows for size, rows in by_size.items() if len(rows) == len(mine)}

@@ -81,12 +81,19 @@ def test_positions_are_cut_into_parts_that_leave_nothing_out():
     assert [point.median for point in few["a"]] == [4, 6]
 
 
-def test_batches_count_one_thread_and_whole_engines():
+def test_batches_count_one_thread_short_rows_and_whole_engines():
     def outcome(run, *sizes):
         results = [
-            {"distinct": n, "threads": t, "cold": [n * 8_000] * 2, "visited": [8_000]}
+            {
+                "long": long,
+                "distinct": n,
+                "threads": t,
+                "cold": [(n + long) * 8_000] * 2,
+                "visited": [8_000],
+            }
             for n in sizes
             for t in (1, 2)
+            for long in (False, True)
         ]
         return Outcome({"engine": "a", "rows": 8, "run": run}, results)
 

@@ -38,13 +38,21 @@ def test_a_row_above_the_copy_and_the_gain_of_threads():
             {"engine": "constrain", "rows": 4, "run": run},
             [
                 {
+                    "long": long,
+                    "rows": 2 if long else 4,
                     "distinct": distinct,
                     "threads": threads,
-                    "cold": [distinct * 40_000 * slower // threads] * 3,
+                    "cold": [distinct * 40_000 * slower // (1 if long else threads)] * 3,
                     "visited": [8_000 * slower] * 3,
                     "copy": 4_000,
                 }
-                for distinct, threads in ((1, 1), (4, 1), (4, 2))
+                for distinct, threads, long in (
+                    (1, 1, False),
+                    (4, 1, False),
+                    (4, 2, False),
+                    (2, 1, True),
+                    (2, 2, True),
+                )
             ],
         )
 
@@ -56,10 +64,14 @@ def test_a_row_above_the_copy_and_the_gain_of_threads():
     assert four["above_copy"]["p50"] == {"median": 3.0, "low": 1.0, "high": 5.0}
     assert threaded["cold"]["total_ms"]["median"] == pytest.approx(0.48)
     assert ours["thread_speedup"] == {"2": pytest.approx(2.0)}
+    assert [point["cold"]["mean"]["median"] for point in ours["long_points"]] == [80.0, 80.0]
+    assert ours["thread_speedup_of_long_rows"] == {"2": pytest.approx(1.0)}
     assert document["engines"]["peer"] == {
         "broken": ["exit status -11: "],
         "points": [],
+        "long_points": [],
         "thread_speedup": {},
+        "thread_speedup_of_long_rows": {},
     }
 
 
