@@ -38,6 +38,7 @@ class Automaton:
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps
+        self._known_steps = self._steps.known
         self._ticks = self._rows.ticks
         self.known_row = self._rows.get
         self._bytes = vocab.flat_bytes
@@ -98,9 +99,11 @@ class Automaton:
 
         Cost: a dictionary look-up if it was asked before, else a few steps of the automaton.
         """
-        found = self._steps.get(state, token_id)
-        if found is not None:
-            return found
+        known = self._known_steps.get(state)
+        if known is not None:
+            found = known.get(token_id)
+            if found is not None:
+                return found
         first = last = 0
         if token_id < self._num_tokens:
             first, last = self._offsets[token_id], self._offsets[token_id + 1]

@@ -14,25 +14,27 @@ MAX_STEPS: Final = 1 << 16
 
 
 class Steps:
-    """Where a token leads from a state. Read without a lock; written under the store's."""
+    """Where a token leads from a state. Read without a lock; written under the store's.
+
+    Attributes:
+        known: For a state, the states after some tokens, DEAD included. One dictionary for good:
+            whoever reads it on every step does so without a call.
+    """
+
+    __slots__ = ("_num_steps", "known")
 
     def __init__(self) -> None:
-        self._after: dict[StateId, dict[int, StateId]] = {}
+        self.known: dict[StateId, dict[int, StateId]] = {}
         self._num_steps = 0
-
-    def get(self, state: StateId, token_id: int) -> StateId | None:
-        """The state after a token, DEAD included; None if it is not known."""
-        after = self._after.get(state)
-        return None if after is None else after.get(token_id)
 
     def put_one(self, state: StateId, token_id: int, after: StateId) -> None:
         """Keep the state after a token."""
         if self._num_steps >= MAX_STEPS:
             self._forget()
         self._num_steps += 1
-        known = self._after.get(state)
+        known = self.known.get(state)
         if known is None:
-            self._after[state] = {token_id: after}
+            self.known[state] = {token_id: after}
         else:
             known[token_id] = after
 
@@ -42,14 +44,14 @@ class Steps:
             self._forget()
         self._num_steps += len(token_ids)
         found = dict(zip(token_ids, after, strict=True))
-        known = self._after.get(state)
-        self._after[state] = found if known is None else known | found
+        known = self.known.get(state)
+        self.known[state] = found if known is None else known | found
 
     @property
     def nbytes(self) -> int:
         """Bytes that the steps take, about: a dictionary for each state, an entry for each step."""
-        return 250 * len(self._after) + 80 * self._num_steps
+        return 250 * len(self.known) + 80 * self._num_steps
 
     def _forget(self) -> None:
-        self._after = {}
+        self.known.clear()
         self._num_steps = 0

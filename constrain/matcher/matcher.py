@@ -170,7 +170,8 @@ class Matcher:
         Raises:
             TokenRejectedError: The id is outside 0..vocab_size - 1.
         """
-        token_id = self._checked(token_id)
+        if type(token_id) is not int or not 0 <= token_id < self._width:
+            token_id = self._checked(token_id)
         state = self._states[-1]
         if state == ENDED:
             return False
