@@ -379,8 +379,8 @@ class TermStore:
         """
         return self.advance(state, b"") == DEAD
 
-    def is_part(self, state: StateId, of: StateId, *, max_states: int) -> bool:
-        """Whether all texts of a state are texts of another; False too if a search takes too long.
+    def is_part(self, state: StateId, of: StateId, *, max_states: int) -> bool | None:
+        """Whether all texts of a state are texts of another; None if a search takes too long.
 
         Args:
             state: A state without captures and tokens that are named.
@@ -393,7 +393,7 @@ class TermStore:
             outside = self._build([ops.OP_NOT, ~of])
             return self.is_empty(self.intersection(state, outside))
         except LimitExceededError:
-            return False
+            return None
         finally:
             self.arena[lay.EMPTINESS_LIMIT] = usual
 

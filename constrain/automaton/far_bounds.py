@@ -44,8 +44,10 @@ MAX_PARTS = 16
 """Parts of a head."""
 MAX_TERMS = 4096
 """Terms of one part looked at; one with more has no far bounds."""
-MAX_STATES = 2048
-"""States looked at to see whether a member of an intersection is part of another one."""
+MAX_STATES = 512
+"""States looked at to see whether one member of an intersection is part of another: some 10 ms."""
+MAX_SEARCHES = 4
+"""Such searches of a grammar that may be for nothing, since there are more states."""
 
 
 class Like(NamedTuple):
@@ -109,6 +111,7 @@ class FarBounds:
         """Of terms with rules, whose bodies may be made until they are asked for again."""
         self._loosest: dict[StateId, StateId] = {}
         self._parts_of: dict[tuple[StateId, StateId], bool] = {}
+        self._searches_left = MAX_SEARCHES
 
     @property
     def nbytes(self) -> int:
@@ -299,10 +302,11 @@ class FarBounds:
                 return False
             loosest = self._loosest[state] = self._relax(state, LEAST_REACH)[0]
         known = self._parts_of.get((loosest, of))
-        if known is None:
+        if known is None and self._searches_left:
             known = self._store.is_part(loosest, of, max_states=MAX_STATES)
-            self._parts_of[loosest, of] = known
-        return known
+            self._searches_left -= known is None
+            self._parts_of[loosest, of] = bool(known)
+        return bool(known)
 
 
 def _in_sequence(first: _Look, rest: _Look) -> _Look:

@@ -140,14 +140,34 @@ def test_both_let_the_same_short_texts_through(near_is_far, head, after):
                 assert store.advance(found.at_most, more) != 0, (text, more)
 
 
-@pytest.mark.parametrize(("max_states", "known"), [(10_000, True), (100, False)])
+@pytest.mark.parametrize(("max_states", "known"), [(10_000, True), (100, None)])
 def test_that_one_member_is_part_of_another(max_states, known):
     store = TermStore()
     letters = store.intern(t.repeat(t.ByteClass(3 << 97), 0, None))
     words = store.intern(t.cat(t.literal(b"a"), t.repeat(t.literal(b"ab"), 0, 3000)))
-    assert store.is_part(words, letters, max_states=max_states) == known
-    assert not store.is_part(letters, words, max_states=max_states)
+    assert store.is_part(words, letters, max_states=max_states) is known
+    assert store.is_part(letters, words, max_states=max_states) is False
     assert int(store.arena[lay.EMPTINESS_LIMIT]) == Limits().max_emptiness_states
+
+
+def test_searches_for_nothing_are_few(monkeypatch):
+    monkeypatch.setattr(far_bounds, "MAX_STATES", 3)
+    asked = []
+    is_part = TermStore.is_part
+
+    def spy(store, state, of, *, max_states):
+        found = is_part(store, state, of, max_states=max_states)
+        asked.append(found)
+        return found
+
+    monkeypatch.setattr(TermStore, "is_part", spy)
+    pattern = "^(?:" + "|".join(f"{n}[a-z]{{{n}}}" for n in range(10, 40)) + ")*$"
+    schema = {"type": "string", "pattern": pattern, "maxLength": 400}
+    automaton = Automaton(Grammar.from_json_schema(schema), LONG, Limits())
+    for n in range(10, 40):
+        state = automaton.after_bytes(automaton.start, f'"{n}abcde'.encode())
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all()
+    assert asked.count(None) == far_bounds.MAX_SEARCHES
 
 
 def test_rules_inside_of_themselves_have_no_far_bounds():
