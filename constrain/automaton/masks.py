@@ -220,7 +220,15 @@ class MaskRows:
         draft = self._new_draft()
         at = self._walk(state, self._forest, draft, ROW)
         base = self._asked_for()
-        if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
+        if at == BOUNDED and (base in self._making or self._is_text(base)):
+            at = LONG
+        elif at in (BOUNDED, FAR):
+            row = self._make_of_far(state) if at == FAR else self._make_of_unbounded(state, base)
+            if row is not None:
+                return row
+            at = self._walk(state, self._forest, draft, BOUNDED_ROW)
+            base = self._asked_for()
+        if base in self._making and at in (NEEDS_BASE, SAME):
             at = LONG
         elif at == NEEDS_BASE:
             draft.words = self.make(base).words.copy()
@@ -228,27 +236,13 @@ class MaskRows:
             at = self._walk(state, self._forest, draft, BASED_ROW)
         elif at == SAME:
             return self._share(state, self.make(base))
-        elif at == FAR:
-            row = self._make_of_far(state)
-            if row is not None:
-                return row
-            at = self._walk(state, self._forest, draft, BOUNDED_ROW)
-        elif at == BOUNDED:
-            bound = int(self._store.arena[lay.BOUND])
-            if not self._is_text(base):
-                if bound >= FAR_OFF or base in self._by_state:
-                    row = self.make(base)
-                    if self._longest(row) <= bound:
-                        return self._share(state, row)
-                at = self._walk(state, self._forest, draft, BOUNDED_ROW)
         if at == CAPTURES or self._store.names_tokens:  # rules that the walk made may name some
             return None
         if at != DONE:
-            draft = self._new_draft()
             heads = self._heads_of(state)
             if heads is not None:
-                self._add(heads, draft)
-                return self._make_of_draft(state, draft)
+                return self._make_of_heads(state, heads)
+            draft = self._new_draft()
             at = self._walk(state, self._forest, draft, LONG_ROW)
             self._note_cost(state)
             if at == CAPTURES or self._store.names_tokens:
@@ -259,11 +253,25 @@ class MaskRows:
             self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
         return self._remember(state, draft.words)
 
+    def _make_of_heads(self, state: StateId, heads: list[_Begun]) -> MaskRow:
+        """The row of a state by what heads share."""
+        draft = self._new_draft()
+        self._add(heads, draft)
+        return self._make_of_draft(state, draft)
+
     def _make_of_draft(self, state: StateId, draft: _Draft) -> MaskRow:
         """The row of a state, once all that is untold is settled."""
         words = self._settled(state, draft)
         self._walk(state, self._forest, _Draft(words), SUM)
         return self._remember(state, words)
+
+    def _make_of_unbounded(self, state: StateId, base: StateId) -> MaskRow | None:
+        """The row of a state that begins with a counter, if it is that of its like without one."""
+        bound = int(self._store.arena[lay.BOUND])
+        if bound < FAR_OFF and base not in self._by_state:
+            return None
+        row = self.make(base)
+        return self._share(state, row) if self._longest(row) <= bound else None
 
     def _make_of_far(self, state: StateId) -> MaskRow | None:
         """The row of a state by that of its like without far bounds, and a look at long tokens."""
