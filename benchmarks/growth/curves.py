@@ -20,7 +20,7 @@ from benchmarks.watch import Run
 
 __all__ = [
     "Point", "as_json", "batch_curves", "first_mask_ms", "length_curves", "mean_mask_us",
-    "size_curves",
+    "played_by_all", "size_curves",
 ]  # fmt: skip
 
 Curves = dict[str, list["Point"]]
@@ -73,6 +73,20 @@ def size_curves(
             if all(len(c) == len(wanted) and all(map(_played, c)) for c in chosen):
                 curves[engine].append(_point(size, [of(records) for records in chosen]))
     return curves
+
+
+def played_by_all(runs: Sequence[Run], engines: Sequence[str]) -> set[str]:
+    """The schemas that each engine played to their end in every run."""
+    schemas = {record.schema for run in runs for record in run.records}
+    return {
+        schema
+        for schema in schemas
+        if all(
+            any(r.engine == engine and r.schema == schema and _played(r) for r in run.records)
+            for run in runs
+            for engine in engines
+        )
+    }
 
 
 def length_curves(runs: Sequence[Run], engines: Sequence[str], case: str, bins: int) -> Curves:

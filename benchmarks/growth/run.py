@@ -36,6 +36,7 @@ from benchmarks.growth.curves import (
     first_mask_ms,
     length_curves,
     mean_mask_us,
+    played_by_all,
     size_curves,
 )
 from benchmarks.growth.plot import Panel, check_matplotlib, plot
@@ -146,8 +147,7 @@ def _depth(setup: _Setup) -> list[Panel]:
 
 def _vocabulary(setup: _Setup) -> list[Panel]:
     real, sizes = (REAL[:1], RESIZED[:1]) if setup.quick else (REAL, RESIZED)
-    workloads = sample(3 if setup.quick else 8, seed=1)
-    ids = [workload.id for workload in workloads]
+    workloads = sample(3 if setup.quick else 16, seed=1)
 
     def played(every: Sequence[TokenizerFiles]) -> dict[float, Sequence[Run]]:
         return {
@@ -159,6 +159,10 @@ def _vocabulary(setup: _Setup) -> list[Panel]:
 
     line = played([resize("qwen3", size) for size in sizes])
     marks = played([locate(name) for name in real])
+    every_run = [run for runs in (*line.values(), *marks.values()) for run in runs]
+    ids = sorted(played_by_all(every_run, setup.present))
+    if not ids:
+        raise DataMissingError("no schema of the sample was played to its end by every engine")
     panels = []
     for title, unit, of in (
         ("First mask, mean", "ms", first_mask_ms),
@@ -167,6 +171,7 @@ def _vocabulary(setup: _Setup) -> list[Panel]:
         curves = size_curves(line, setup.present, of, lambda _: ids)
         open_circles = size_curves(marks, setup.present, of, lambda _: ids)
         x_label = "token ids, thousands (line: qwen3 resized, circles: real)"
+        title = f"{title} of {len(ids)} schemas"
         panels.append(Panel(title, x_label, unit, curves, open_circles, log_x=False))
     return panels
 

@@ -12,6 +12,7 @@ from benchmarks.growth.curves import (
     first_mask_ms,
     length_curves,
     mean_mask_us,
+    played_by_all,
     size_curves,
 )
 from benchmarks.growth.plot import Panel, plot
@@ -65,6 +66,18 @@ def test_a_size_of_several_schemas_needs_them_all():
     assert size_curves({1.0: _runs(whole)}, ("a",), first_mask_ms, ids)["a"][0].median == 2.0
     assert size_curves({1.0: _runs(whole)}, ("a",), mean_mask_us, ids)["a"][0].median == 3.0
     assert size_curves({1.0: _runs(whole[:1])}, ("a",), first_mask_ms, ids) == {"a": []}
+
+
+def test_only_schemas_that_every_engine_played_in_every_run_are_compared():
+    other = _record("b", "y", 1)
+    other.texts[0].accepted = False
+    both = [_record(engine, schema, 1) for engine in ENGINES for schema in ("x", "y", "z")]
+    without_z = [r for r in both if (r.engine, r.schema) != ("b", "z")]
+    second = [r for r in both if (r.engine, r.schema) != ("b", "y")]
+    assert played_by_all(_runs(both), ENGINES) == {"x", "y", "z"}
+    assert played_by_all(_runs(both, without_z), ENGINES) == {"x", "y"}
+    assert played_by_all(_runs(both, [*second, other]), ENGINES) == {"x", "z"}
+    assert played_by_all(_runs(both, [*second, other]), ("a",)) == {"x", "y", "z"}
 
 
 def test_positions_are_cut_into_parts_that_leave_nothing_out():
