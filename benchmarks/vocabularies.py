@@ -97,7 +97,8 @@ def locate(name: str) -> TokenizerFiles:
     if name not in VOCABULARIES:
         known = ", ".join([*VOCABULARIES, *ALIASES])
         raise DataMissingError(f"no vocabulary is called {name!r}; there are {known}")
-    cached = sorted(cache_folder().glob(f"{name}-*/tokenizer.json"))
+    # The version of its package; beside it may lie what `resize` has made of it.
+    cached = sorted(cache_folder().glob(f"{name}-[0-9]*/tokenizer.json"))
     path = cached[-1] if cached else _fetch(name)
     return TokenizerFiles(name, path.parent, VOCABULARIES[name])
 

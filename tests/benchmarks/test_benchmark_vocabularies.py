@@ -85,3 +85,12 @@ def test_a_cached_vocabulary_needs_no_fetcher(monkeypatch, tmp_path):
     (folder / "tokenizer.json").write_text("{}")
     files = locate("o200k")
     assert (files.name, files.folder, files.vocab_size) == ("gptoss", folder, 201_088)
+
+
+def test_a_vocabulary_is_not_what_was_made_of_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("CONSTRAIN_CACHE_DIR", str(tmp_path))
+    for folder in ("qwen3-3.7.2", "qwen3-resized-1-65536"):
+        path = tmp_path / "tokenizers" / folder / "tokenizer.json"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    assert locate("qwen3").folder.name == "qwen3-3.7.2"
