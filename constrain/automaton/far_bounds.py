@@ -31,7 +31,7 @@ from constrain.algebra.structure import Structure
 from constrain.kernels.derive import layout as lay
 from constrain.vocab import Trie, Vocabulary, build_trie, per_vocabulary
 
-__all__ = ["FarBounds", "Like", "long_tokens"]
+__all__ = ["MAX_PARTS", "FarBounds", "Like", "long_tokens"]
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -41,7 +41,7 @@ LENGTHS = (16, 24, 32, 48, 64, 96)
 """Tokens past one of these are long. Of Qwen 3's 151,669, 1,918 are longer than 16 bytes, 240 than
 32, and 121 than 64."""
 MAX_PARTS = 16
-"""Parts of a head."""
+"""Parts of a head. A pattern may have thousands in a row."""
 MAX_TERMS = 4096
 """Terms of one part looked at; one with more has no far bounds."""
 MAX_STATES = 512

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
-from constrain.automaton.far_bounds import FarBounds, long_tokens
+from constrain.automaton.far_bounds import MAX_PARTS, FarBounds, long_tokens
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
@@ -71,8 +71,6 @@ _ROW_BYTES = 600
 _STATE_BYTES = 150
 _DRAFT_BYTES = 700
 
-MAX_PARTS = 16
-"""Parts of a head. A pattern may have thousands in a row."""
 FAR_OFF = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
 KNOWN_STEPS = 64
