@@ -47,6 +47,7 @@ FIRST_CAPACITY: Final = {
     "token_sets": 8,
     "token_ids": 32,
     "products": lay.PRODUCT_SLOTS,
+    "returns": lay.RETURN_SLOTS,
     "work": 16384,
     "frames": 512,
 }
@@ -80,6 +81,7 @@ SECTIONS: Final = (
     (lay.TOKEN_IDS, "token_ids", 1),
     (lay.FIRST_BYTES, "partitions", lay.PARTITION_WORDS),
     (lay.PRODUCTS, "products", 3),
+    (lay.RETURNS, "returns", 2),
 )
 COUNTS: Final = (
     ("nodes", lay.NUM_NODES),

@@ -289,9 +289,11 @@ def _groups(trie: Trie) -> Int32Array:
     levels = np.split(order, np.cumsum(np.bincount(trie.depth))[:-1])
     state = np.zeros(trie.num_nodes + 1, np.int8)  # the last one is that of the root
     group = lay.GROUPS[trie.byte]
+    goes_on = trie.byte & 0xC0 == 0x80
     for level in levels:
         state[level] = _UTF8_STEPS[state[parents[level]], trie.byte[level]]
-    group[trie.byte >= 0x80] = lay.NON_ASCII
+        inner = level[goes_on[level]]
+        group[inner] = group[parents[inner]]
     group[state[:-1] == _BROKEN] = lay.MALFORMED
     found = np.append(np.int32(1) << group.astype(np.int32), np.int32(0))
     for level in reversed(levels):

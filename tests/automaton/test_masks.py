@@ -215,7 +215,8 @@ def group_of(text):
             (text + rest).decode()
         except UnicodeDecodeError:
             continue
-        return lay_walk.NON_ASCII if text[-1] >= 0x80 else int(lay_walk.GROUPS[text[-1]])
+        lead = max(i for i, byte in enumerate(text) if byte & 0xC0 != 0x80)
+        return int(lay_walk.GROUPS[text[lead]])
     return lay_walk.MALFORMED
 
 
@@ -240,6 +241,35 @@ def test_runs_of_many_bytes(parts, after, quoted):
     automaton = Automaton(Grammar.from_regex(pattern), TYPING, Limits(max_mask_rows_bytes=1))
     texts = [b"", b"a", b"aa", b'"', b'"a', b'"aaa', b'"aa"', b"-a-", "é".encode(), b"\xc3"]
     for text in texts * 2:
+        state = automaton.after_bytes(automaton.start, text)
+        if state != 0:
+            assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+EDGES = [0x80, 0xA0, 0xFF, 0x7FF, 0x800, 0xFFF, 0x1000, 0x1680, 0x2003, 0x2FFF, 0x3000, 0x3042]
+EDGES += [0x3FFF, 0x4000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xEFFF, 0xF000, 0xFEFF, 0xFFFF]
+EDGES += [0x10000, 0x3FFFF, 0x40000, 0xFFFFF, 0x100000, 0x10FFFF]
+LETTERS = [chr(edge).encode() for edge in EDGES]
+_TEXTS = {
+    begin + letter[:n] + end
+    for begin, ends in ((b"", b"e "), (b"e", b"e0"), (b" e0", b"e"), (b"00", b"0"))
+    for letter in LETTERS
+    for n, end in ((1, b""), (2, b""), (3, b""), *((4, bytes([byte])) for byte in ends))
+}
+_TEXTS |= {b'e"', b'e"a', b" ", b"0\xa0", b"0\xa0e", b"0e\x80", b"e\xc3e"}
+MANY_LETTERS = Vocabulary([*sorted(_TEXTS), None], eos_token_ids=[len(_TEXTS)])
+
+
+@settings(max_examples=100)
+@given(st.sets(st.sampled_from(EDGES), max_size=5), st.booleans(), st.booleans())
+def test_letters_that_lead_back_and_others_that_do_not(out, spaced, quoted):
+    """Groups go by the first bytes of letters; some letters of a group are left out."""
+    left_out = "".join(rf"\u{{{edge:X}}}" for edge in sorted(out))
+    body = f'[^"\\s{left_out}]*'
+    body = f"({body} )*{body}" if spaced else body
+    grammar = Grammar.from_regex(f'{body}"[ab]' if quoted else body, dialect="ecma", flags="u")
+    automaton = Automaton(grammar, MANY_LETTERS, Limits(max_mask_rows_bytes=1))
+    for text in (b"", b"e", b"e0 ", b" ", b"\xe3", b"\xe3\x80", b"e\xf0"):
         state = automaton.after_bytes(automaton.start, text)
         if state != 0:
             assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text

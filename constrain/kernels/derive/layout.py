@@ -41,7 +41,8 @@ NUM_LISTED = 14
 BASE = 15
 """The state whose row the last walk asked for."""
 RUNNING = 53
-"""Whether the last walk has gone through a run (`kernels/walk/runs.py`)."""
+"""Whether the last walk is at the exits of a run, or its state leads back to itself
+(`kernels/walk`)."""
 BOUND = 52
 """How many repeats the state of the last walk may begin with."""
 PATIENCE = 54
@@ -119,6 +120,10 @@ PRODUCTS = OFFSETS + 22
 """[3 * PRODUCT_SLOTS] of pairs of partitions met lately: both, and the one that tells apart what
 either does, + 1; one slot for each hash, and the last pair has it"""
 PRODUCT_SLOTS = 1024
+RETURNS = OFFSETS + 23
+"""[2 * RETURN_SLOTS] of states looked at lately: the state, and by which groups of bytes it leads
+back to itself (`kernels/walk/returns.py`); one slot for each hash, and the last state has it"""
+RETURN_SLOTS = 256
 
 # Values of STATUS.
 OK = 0

@@ -80,11 +80,13 @@ from constrain.kernels.walk.layout import (
     RESTS,
     WORDS_AT,
 )
+from constrain.kernels.walk.returns import is_within, leads_back_by
 from constrain.kernels.walk.runs import INTERRUPTED, LEVEL, NO_RUN, go_through_run
 
-FRAME = 6
-"""Slots of a level of the stack: partition, targets, the next child, the end of the children; and
-partition and targets of the state whose row this one differs from, or ALONE."""
+FRAME = 7
+"""Slots of a level of the stack: partition, targets, the next child, the end of the children; then
+partition and targets of the state whose row this one differs from, or ALONE; and by which groups of
+bytes the state leads back to itself."""
 ALONE = -1
 MANY_BYTES = 24
 """A state that lets more bytes through, such as one inside a string, is worth a look for a way past
@@ -94,6 +96,11 @@ LEAST_ALIKE = 48
 LONG_WALK = 16_384
 """Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
 again."""
+# Values of arena[RUNNING].
+EXITS = 1
+RETURNING = 2
+FEW_BELOW = 12
+"""Nodes below another that are looked at one by one."""
 LONG_RUN = 256
 """Nodes below another that make a run from there worth while."""
 _QUOTE = 34
@@ -334,6 +341,7 @@ def walk(
         if mode == LOOK and _bytes_through(A, state) <= MANY_BYTES:
             return DONE
         based = np.int64(EMPTY_ID)
+        back = np.int64(0)
         first_child = np.int64(starts[0])
         last_child = np.int64(starts[2])
         running = False
@@ -366,7 +374,12 @@ def walk(
             if mode == LOOK:
                 return DONE
             running = A[NODE * state + FLAGS] & COVERS == 0
-            if not running:
+            if running:
+                back = leads_back_by(A, state)
+                if A[STATUS] != OK:
+                    return 0
+                running = back == 0
+            else:
                 loops(A, state, slice_start)
                 looping = A[NODE * state + FLAGS] & LOOPS != 0
                 root = np.int64(plain[RESTS] if looping else plain[OTHERS])
@@ -396,7 +409,7 @@ def walk(
             )
             if num_exits == INTERRUPTED:
                 return 0
-        A[RUNNING] = num_exits >= 0
+        A[RUNNING] = EXITS if num_exits >= 0 else RETURNING if back != 0 else 0
         if num_exits >= 0:
             first_child = np.int64(0)
             last_child = num_exits
@@ -405,6 +418,7 @@ def walk(
         stack[2] = first_child
         stack[3] = last_child
         stack[4] = ALONE
+        stack[6] = back
         if on_base:
             stack[4] = A[NODE * based + ROW_PARTITION] * PARTITION_WORDS
             stack[5] = A[NODE * based + ROW_OFFSET]
@@ -412,13 +426,15 @@ def walk(
     targets = A[A[TARGETS] : A[TARGETS + 1]]
     partitions = A[A[PARTITIONS] : A[PARTITIONS + 1]]
     listing = A[NUM_LISTED] >= 0
-    running = mode != PLAIN and A[RUNNING] != 0
+    running = A[RUNNING] == EXITS
     partition = np.int64(stack[FRAME * top])
     offset = np.int64(stack[FRAME * top + 1])
     at = np.int64(stack[FRAME * top + 2])
     end = np.int64(stack[FRAME * top + 3])
     base_partition = np.int64(stack[FRAME * top + 4])
     base_offset = np.int64(stack[FRAME * top + 5])
+    groups = np.int64(stack[FRAME * top + 6])
+    nodes = preorder.shape[0] >> 1
     visited = np.int64(A[NUM_VISITED])
     while True:
         if at >= end:
@@ -431,6 +447,7 @@ def walk(
             end = np.int64(stack[FRAME * top + 3])
             base_partition = np.int64(stack[FRAME * top + 4])
             base_offset = np.int64(stack[FRAME * top + 5])
+            groups = np.int64(stack[FRAME * top + 6])
             continue
         if running and top == 0:
             i = np.int64(seen[2 * at])
@@ -439,6 +456,15 @@ def walk(
         else:
             child = np.int64(children[at])
             i = child >> 8
+            if groups != 0 and i < nodes and is_within(preorder, i, groups):
+                listing = False
+                A[NUM_LISTED] = -1
+                for j in range(starts[2 * i + 3], starts[2 * (np.int64(preorder[i]) >> 8) + 3]):
+                    token = tokens[j]
+                    mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+                at += 1
+                visited += 1
+                continue
             byte = child & 255
             t = np.int64(targets[offset + byte_in(partitions, partition, byte)])
         at += 1
@@ -470,10 +496,15 @@ def walk(
         deeper = last_child > first_child
         inside = t
         jump = np.int64(-1)
+        back = np.int64(0)
+        many_below = mode != PLAIN and i < nodes and (np.int64(preorder[i]) >> 8) - i > FEW_BELOW
         if base != EMPTY_ID:
             if not deeper:
                 continue
-            if not resolve(A, t, 0) or not resolve(A, base, 0):
+            ready = resolve(A, t, 0) and resolve(A, base, 0)
+            if ready and many_below:
+                back = leads_back_by(A, t)
+            if not ready or A[STATUS] != OK:
                 stack[FRAME * top + 2] = at - 1
                 stack[FRAME * top + 3] = end
                 A[NUM_VISITED] = visited - 1
@@ -496,7 +527,9 @@ def walk(
                     if beside != EMPTY_ID and covers(A, beside, slice_start):
                         text = beside if A[NODE * beside + FLAGS] & COVERS else inside
                 ready = A[STATUS] == OK and covers(A, text, slice_start)
-            if not ready:
+            if ready and many_below and jump < 0:
+                back = leads_back_by(A, inside)
+            if not ready or A[STATUS] != OK:
                 stack[FRAME * top + 2] = at - 1
                 stack[FRAME * top + 3] = end
                 A[NUM_VISITED] = visited - 1
@@ -558,8 +591,8 @@ def walk(
                 unsure[A[NUM_UNSURE]] = ~i
                 A[NUM_UNSURE] += 1
                 continue
-            if may_give_up and not on_base and not running and visited > LONG_WALK:
-                return LONG  # after a run most of the work is done
+            if may_give_up and not on_base and not A[RUNNING] and visited > LONG_WALK:
+                return LONG  # else most of the work is done, or left out
             stack[FRAME * top + 2] = at
             stack[FRAME * top + 3] = end
             top += 1
@@ -571,6 +604,7 @@ def walk(
                 stack[FRAME * top + 3] = starts[2 * i + 4]
                 stack[FRAME * top + 4] = A[NODE * text + ROW_PARTITION] * PARTITION_WORDS
                 stack[FRAME * top + 5] = A[NODE * text + ROW_OFFSET]
+                stack[FRAME * top + 6] = 0
                 top += 1
                 inside = text
             partition = A[NODE * inside + ROW_PARTITION] * PARTITION_WORDS
@@ -586,6 +620,8 @@ def walk(
             stack[FRAME * top + 3] = end
             stack[FRAME * top + 4] = base_partition
             stack[FRAME * top + 5] = base_offset
+            groups = back
+            stack[FRAME * top + 6] = groups
     A[NUM_VISITED] = visited
     if whole:
         if A[NODE * state + FLAGS] & NULLABLE:

@@ -41,11 +41,16 @@ _ASCII = (
     *(b"!$&'()*,;", b"<>?[]^`{|}", b'"\\'),
 )
 NON_ASCII = len(_ASCII) + 1
-"""The group of all bytes of code points past ASCII, in well-formed UTF-8."""
-MALFORMED = NON_ASCII + 1
+"""The first of the groups of code points past ASCII, in well-formed UTF-8: by their first bytes."""
+_LEADS = (
+    *((0xC2,), range(0xC3, 0xE0), (0xE0, 0xED), (0xE1,), (0xE2,), (0xE3,)),
+    *((*range(0xE4, 0xED), 0xEE), (0xEF,), range(0xF0, 0xF5)),
+)
+"""White space past ASCII is in four of them, apart from the letters of most languages."""
+MALFORMED = NON_ASCII + len(_LEADS)
 """The group of all others."""
 GROUPS = np.full(256, MALFORMED, np.int64)
-"""[256]: the group of each byte; those past ASCII do not tell theirs."""
+"""[256]: the group of each byte; one that goes on a code point is in that of its first byte."""
 GROUPS[:128] = len(_ASCII)
-for _number, _members in enumerate(_ASCII):
+for _number, _members in (*enumerate(_ASCII), *enumerate(_LEADS, NON_ASCII)):
     GROUPS[list(_members)] = _number

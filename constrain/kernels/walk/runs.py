@@ -6,8 +6,7 @@ node instead of 10. Where another byte leaves the run, its node and the state th
 (an *exit*), and the walk goes on from there as always.
 
 Where a state leads back to itself by all bytes that lie below a node, what lies there is not looked
-at: its tokens are in. Which bytes do is known by groups (`layout.GROUPS`), of each node and of the
-state; of text past ASCII it is seen by its well-formed spellings.
+at: its tokens are in (`returns.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from constrain.kernels.derive.layout import (
     byte_in,
     class_of,
 )
-from constrain.kernels.walk.layout import GROUPS, NON_ASCII
+from constrain.kernels.walk.returns import is_within, leads_back_by
 
 LEAST_RUN = 24
 """Bytes of a run that make going through all nodes worth while."""
@@ -64,57 +63,6 @@ def _run_class(A, state):
             most = count
             best = np.int64(c)
     return best
-
-
-@inner
-def _lead_to(A, state, first, last, target):
-    """Whether all bytes from first to last lead from a state to a target. Look at STATUS too."""
-    if state == EMPTY_ID or A[NODE * state + FLAGS] & FIRST or not resolve(A, state, 0):
-        return False
-    partition = np.int64(A[NODE * state + ROW_PARTITION])
-    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
-    for byte in range(first, last + 1):
-        if A[targets + class_of(A, partition, byte)] != target:
-            return False
-    return True
-
-
-@inner
-def _after(A, state, byte):
-    """The state after a byte from a state whose row is there."""
-    c = class_of(A, A[NODE * state + ROW_PARTITION], byte)
-    return np.int64(A[A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET]) + c])
-
-
-@inner
-def _returns(A, state):
-    """By the bytes of which groups a state leads back to itself, a bit each. Look at STATUS too."""
-    free = np.int64((1 << NON_ASCII) - 1)
-    for byte in range(128):
-        if _after(A, state, byte) != state:
-            free &= ~(np.int64(1) << GROUPS[byte])
-    # Well-formed UTF-8, from its last byte back to the first.
-    last = _after(A, state, 0xC2)
-    if not (_lead_to(A, last, 0x80, 0xBF, state) and _lead_to(A, state, 0xC2, 0xDF, last)):
-        return free
-    two = _after(A, state, 0xE1)
-    if not (_lead_to(A, two, 0x80, 0xBF, last) and _lead_to(A, state, 0xE1, 0xEC, two)):
-        return free
-    if not (
-        _lead_to(A, state, 0xEE, 0xEF, two)
-        and _lead_to(A, _after(A, state, 0xE0), 0xA0, 0xBF, last)
-        and _lead_to(A, _after(A, state, 0xED), 0x80, 0x9F, last)
-    ):
-        return free
-    three = _after(A, state, 0xF1)
-    if not (
-        _lead_to(A, three, 0x80, 0xBF, two)
-        and _lead_to(A, state, 0xF1, 0xF3, three)
-        and _lead_to(A, _after(A, state, 0xF0), 0x90, 0xBF, two)
-        and _lead_to(A, _after(A, state, 0xF4), 0x80, 0x8F, two)
-    ):
-        return free
-    return free | np.int64(1) << NON_ASCII
 
 
 @inner
@@ -153,19 +101,18 @@ def go_through_run(
     last = np.int64(EMPTY_ID)
     depth = np.int64(0)
     at = np.int64(first)
-    nodes = preorder.shape[0] >> 1
     free = np.int64(0)  # by which groups of bytes the levels from `looping` on lead back
     looping = np.int64(NEVER)
     if A[A[TARGETS] + levels[base] + run] == state:
         looping = np.int64(0)
-        free = _returns(A, state)
+        free = leads_back_by(A, state)
         if A[STATUS] != OK:
             return np.int64(INTERRUPTED)
     while at < stop:
         while depth > 0 and at >= levels[base + LEVEL * depth - 1]:
             depth -= 1
         end = np.int64(preorder[at]) >> 8
-        if depth >= looping and preorder[nodes + at] & ~free == 0:
+        if depth >= looping and is_within(preorder, at, free):
             for j in range(starts[2 * at + 3], starts[2 * end + 3]):
                 token = tokens[j]
                 mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
@@ -192,7 +139,7 @@ def go_through_run(
                             and A[A[TARGETS] + levels[base + LEVEL * known] + c] == t
                         ):
                             looping = known
-                            free = _returns(A, t)
+                            free = leads_back_by(A, t)
                             if A[STATUS] != OK:
                                 return np.int64(INTERRUPTED)
                     else:
