@@ -10,6 +10,7 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, Walked, head_rows_of
+from constrain.automaton.walker import Walker
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import LONG_WALK
 from constrain.vocab import Vocabulary
@@ -37,23 +38,16 @@ class HeadWalk:
         store: The grammar's terms.
         structure: Of the same store.
         vocab: The vocabulary.
-        walk: Called as walk(state): the live state of each node of the trie, int32 [N], 0 = dead.
-        is_text: Whether any plain text may follow a state.
+        walker: Of the same store and vocabulary.
     """
 
     def __init__(
-        self,
-        store: TermStore,
-        structure: Structure,
-        vocab: Vocabulary,
-        walk: Callable[[StateId], Int32Array],
-        is_text: Callable[[StateId], bool],
+        self, store: TermStore, structure: Structure, vocab: Vocabulary, walker: Walker
     ) -> None:
         self._store = store
         self._structure = structure
         self._vocab = vocab
-        self._walk = walk
-        self._is_text = is_text
+        self._walker = walker
         self._longest = vocab.trie.max_depth
         self._heads = head_rows_of(vocab)
 
@@ -110,11 +104,11 @@ class HeadWalk:
     def _worth(self, body: StateId, rest: list[StateId]) -> int:
         """How many nodes walks must have looked at before a head with a counter is measured."""
         unbounded = self._store.repeat(body, 0, lay.INFINITE)
-        is_text = self._is_text(self._store.concatenate([unbounded, *rest]))
+        is_text = self._walker.lets_text_through(self._store.concatenate([unbounded, *rest]))
         return TEXT_WORTH if is_text else WORTH
 
     def _measure_plain(self, parts: list[StateId]) -> Head:
-        states = self._walk(self._store.concatenate(parts))
+        states = self._walker.states_of_nodes(self._store.concatenate(parts))
         counts = np.where(states == 0, np.int32(DEAD_NODE), np.int32(0))
         return Head(self._vocab, self._heads.places, counts, self._exits(states))
 
@@ -122,7 +116,7 @@ class HeadWalk:
         if not self._tells_its_count(body, rest):
             return None
         counter = self._store.repeat(body, 0, COUNTER)
-        states = self._walk(self._store.concatenate([counter, *rest]))
+        states = self._walker.states_of_nodes(self._store.concatenate([counter, *rest]))
         counts = np.zeros(self._store.num_terms, np.int32)
         for state in self._distinct(states):
             count = self._count(state, body)

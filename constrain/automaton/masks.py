@@ -18,7 +18,6 @@ through one by one (`settle`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -32,12 +31,12 @@ from constrain.automaton.far_bounds import MAX_PARTS, FarBounds, long_tokens
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
-from constrain.automaton.rows import MaskRow, Summary, shared_rows_of
-from constrain.automaton.scratch import give_back, take
+from constrain.automaton.rows import KeptRows, MaskRow, Summary, shared_rows_of, words_of
 from constrain.automaton.settle import UnsureTokens
-from constrain.automaton.slices import PLAIN_TEXT, Forest, forest_of
+from constrain.automaton.slices import Forest
 from constrain.automaton.steps import Steps
 from constrain.automaton.ticks import Ticks
+from constrain.automaton.walker import Walker, Words
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import (
     BASED_DRAFT,
@@ -50,31 +49,25 @@ from constrain.kernels.walk import (
     FAR,
     LONG,
     LONG_ROW,
-    LOOK,
     NEEDS_BASE,
     PART,
     PLAIN,
     ROW,
     SAME,
-    SUM,
-    walk,
 )
 from constrain.vocab import Trie, Vocabulary
 
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_NONE = np.zeros(0, np.int32)
+_ASKS = (NEEDS_BASE, SAME, BOUNDED, FAR)
+"""What a walk returns that has written nothing yet."""
 _MAX_DRAFTS = 256
-_ROW_BYTES = 600
-"""What a row takes beside its words: estimated, as those below, with their dictionaries."""
-_STATE_BYTES = 150
 _DRAFT_BYTES = 700
+"""What a draft takes beside its words: estimated, with its dictionary."""
 
 FAR_OFF = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
-KNOWN_STEPS = 64
-"""Tokens that a walk lists: up to so many, the states after them are kept too."""
 FEW_TOKENS = 128
 """Tokens that are settled one by one rather than by a walk."""
 FEW = 8
@@ -147,6 +140,7 @@ class MaskRows:
 
     Attributes:
         named: The tokens that the grammar names as steps of their own.
+        get: The row of a state if it is remembered, else None; needs no lock.
         steps: States after tokens, as far as they are known.
         ticks: What states are when tokens have ended.
     """
@@ -156,14 +150,16 @@ class MaskRows:
         self._structure = Structure(store)
         self._vocab = vocab
         self._trie = vocab.trie
-        self._forest = forest_of(vocab)
-        self._slice_start = store.intern(PLAIN_TEXT)
-        self._heads = HeadWalk(store, self._structure, vocab, self._states_of_nodes, self._is_text)
+        self._walker = Walker(store, vocab)
+        self._heads = HeadWalk(store, self._structure, vocab, self._walker)
         self._far_bounds = FarBounds(store, self._structure)
         self._num_words = (vocab.vocab_size + 31) // 32
-        self._max_rows = max(1, max_bytes // (4 * self._num_words))
         self._shared_rows = shared_rows_of(vocab)
-        self._listed = np.zeros(2 * KNOWN_STEPS, np.int32)
+        self._kept = KeptRows(max(1, max_bytes // (4 * self._num_words)))
+        self._by_state = self._kept.by_state
+        self.get = self._by_state.get
+        self._blank: Words | None = None
+        """A row of zeros for the next walk: one that lists its tokens leaves it so."""
         self.steps = Steps()
         self.named = NamedTokens(store, vocab)
         self.ticks = Ticks(store)
@@ -172,15 +168,8 @@ class MaskRows:
         x*·y* would help, and the other way round."""
         self._drafts: dict[StateId, _Draft] = {}
         self._to_settle: dict[bytes, UnsureTokens] = {}
-        self._by_state: dict[StateId, MaskRow] = {}
-        self._by_summary: dict[Summary, MaskRow] = {}
-        self._states_of: dict[Summary, list[StateId]] = {}
         self._lengths = vocab.text_lengths
-        self._eos_bits = _bits(vocab.eos_token_ids, self._num_words)
-
-    def get(self, state: StateId) -> MaskRow | None:
-        """The row of a state if it is remembered; needs no lock."""
-        return self._by_state.get(state)
+        self._eos_bits = words_of(np.array(vocab.eos_token_ids, np.int32), self._num_words)
 
     def make(self, state: StateId) -> MaskRow:
         """The row of a live state, made now if it is not remembered.
@@ -196,7 +185,7 @@ class MaskRows:
             if uncounted != state:
                 row = self.make(uncounted)
                 if not self._store.counts_matter:  # bodies that the walk has made tell
-                    return self._share(state, row)
+                    return self._kept.keep(state, row)
         self._making.add(state)
         try:
             if not (self._store.names_tokens or self._store.is_bytewise(state)):
@@ -208,48 +197,64 @@ class MaskRows:
     def walk(self, state: StateId) -> Int32Array:
         """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
         draft = self._new_draft()
-        self._walk(state, self._forest, draft)
+        self._walk(state, draft, PLAIN)
         return self._settled(state, draft)
 
     # Making a row
 
     def _make_whole(self, state: StateId) -> MaskRow | None:
         """The row of a state by one walk, which shares what it can; None if it captures texts."""
-        draft = self._new_draft()
-        at = self._walk(state, self._forest, draft, ROW)
-        base = self._asked_for()
-        if at == BOUNDED and (base in self._making or self._is_text(base)):
+        walker = self._walker
+        mask = self._take_blank()
+        at = walker.walk(state, mask, ROW)
+        if at == DONE:
+            return self._made_whole(state, mask)
+        if at in _ASKS:
+            self._blank = mask
+        base = walker.asked_for
+        if at == BOUNDED and (base in self._making or walker.lets_text_through(base)):
             at = LONG
         elif at in (BOUNDED, FAR):
             row = self._make_of_far(state) if at == FAR else self._make_of_unbounded(state, base)
             if row is not None:
                 return row
-            at = self._walk(state, self._forest, draft, BOUNDED_ROW)
-            base = self._asked_for()
+            mask = self._take_blank()
+            at = walker.walk(state, mask, BOUNDED_ROW)
+            base = walker.asked_for
         if base in self._making and at in (NEEDS_BASE, SAME):
             at = LONG
         elif at == NEEDS_BASE:
-            draft.words = self.make(base).words.copy()
-            self._store.arena[lay.BASE] = base
-            at = self._walk(state, self._forest, draft, BASED_ROW)
+            mask = self.make(base).words.copy().view(np.uint32)
+            walker.ask_for(base)
+            at = walker.walk(state, mask, BASED_ROW)
         elif at == SAME:
-            return self._share(state, self.make(base))
-        if at == CAPTURES or self._store.names_tokens:  # rules that the walk made may name some
+            return self._kept.keep(state, self.make(base))
+        if at == CAPTURES:
             return None
-        if at != DONE:
-            heads = self._heads_of(state)
-            if heads is not None:
-                return self._make_of_heads(state, heads)
-            draft = self._new_draft()
-            at = self._walk(state, self._forest, draft, LONG_ROW)
-            self._note_cost(state)
-            if at == CAPTURES or self._store.names_tokens:
-                return None
-        num_listed = int(self._store.arena[lay.NUM_LISTED])
-        if num_listed >= 0 and not self._store.counts_tokens:
-            pairs = self._listed[: 2 * num_listed]
-            self.steps.put(state, pairs[0::2].tolist(), pairs[1::2].tolist())
-        return self._remember(state, draft.words)
+        if at == DONE:
+            return self._made_whole(state, mask)
+        if self._store.names_tokens:
+            return None
+        heads = self._heads_of(state)
+        if heads is not None:
+            return self._make_of_heads(state, heads)
+        mask = self._take_blank()
+        at = walker.walk(state, mask, LONG_ROW)
+        self._note_cost(state)
+        return None if at == CAPTURES else self._made_whole(state, mask)
+
+    def _made_whole(self, state: StateId, mask: Words) -> MaskRow | None:
+        """The row that the last walk has made, unless rules that it has made name tokens."""
+        if self._store.names_tokens:
+            return None
+        listed = self._walker.listed
+        if listed is None:
+            return self._keep(state, mask.view(np.int32), self._walker.summary)
+        self._blank = mask
+        tokens, after = listed
+        if not self._store.counts_tokens:
+            self.steps.put(state, tokens.tolist(), after.tolist())
+        return self._kept.keep(state, self._shared_rows.row_of(tokens))
 
     def _make_of_heads(self, state: StateId, heads: list[_Begun]) -> MaskRow:
         """The row of a state by what heads share."""
@@ -260,16 +265,18 @@ class MaskRows:
     def _make_of_draft(self, state: StateId, draft: _Draft) -> MaskRow:
         """The row of a state, once all that is untold is settled."""
         words = self._settled(state, draft)
-        self._walk(state, self._forest, _Draft(words), SUM)
-        return self._remember(state, words)
+        return self._keep(state, words, self._walker.summary_of(words))
+
+    def _keep(self, state: StateId, words: Int32Array, summary: Summary) -> MaskRow:
+        return self._kept.keep(state, self._shared_rows.row(words, summary))
 
     def _make_of_unbounded(self, state: StateId, base: StateId) -> MaskRow | None:
         """The row of a state that begins with a counter, if it is that of its like without one."""
-        bound = int(self._store.arena[lay.BOUND])
+        bound = self._walker.bound
         if bound < FAR_OFF and base not in self._by_state:
             return None
         row = self.make(base)
-        return self._share(state, row) if self._longest(row) <= bound else None
+        return self._kept.keep(state, row) if self._longest(row) <= bound else None
 
     def _make_of_far(self, state: StateId) -> MaskRow | None:
         """The row of a state by that of its like without far bounds, and a look at long tokens."""
@@ -278,7 +285,7 @@ class MaskRows:
             return None
         row = self.make(like.state)
         if like.longest >= self._trie.max_depth or self._longest(row) <= like.longest:
-            return self._share(state, row)
+            return self._kept.keep(state, row)
         trie, others = long_tokens(self._vocab, like.longest)
         words = row.words
         unsure = self._longer(words & ~others, like.longest)
@@ -287,19 +294,16 @@ class MaskRows:
             words = words & self.make(at_most).words
             unsure = self._longer(words & ~others, like.longest)
         if len(unsure) <= FEW_TOKENS:
-            draft = _Draft(words & ~_bits(unsure.tolist(), self._num_words), [unsure])
+            draft = _Draft(words & ~words_of(unsure, self._num_words), [unsure])
         else:
             draft = _Draft(words & others)
-            self._walk(state, trie, draft)
+            self._walk(state, draft, PLAIN, trie)
         return self._make_of_draft(state, draft)
 
     def _longer(self, words: Int32Array, length: int) -> Int32Array:
         """The ids of a row's tokens longer than `length`, where the row has few."""
         ids = _ids(words)
         return ids[self._lengths[ids] > length]
-
-    def _asked_for(self) -> StateId:
-        return StateId(int(self._store.arena[lay.BASE]))
 
     def _longest(self, row: MaskRow) -> int:
         """Bytes of the longest token that a row allows."""
@@ -320,16 +324,14 @@ class MaskRows:
         blurred = self._store.blur(state)
         row = self._by_state.get(blurred)
         if row is not None:
-            return self._share(state, row)
+            return self._kept.keep(state, row)
         draft = self._draft(blurred) if blurred != state else self._make_draft(state)
-        words = self._settled(state, draft)
-        self._walk(state, self._forest, _Draft(words), SUM)
-        row = self._remember(state, words)
+        row = self._make_of_draft(state, draft)
         told = not (draft.untold or self._store.names_tokens)
         if told and not self._store.nullable(state):
             draft.lean_on(row.words)
         if blurred != state and told and blurred not in self._by_state:
-            self._share(blurred, row)
+            self._kept.keep(blurred, row)
         return row
 
     def _draft(self, blurred: StateId) -> _Draft:
@@ -349,23 +351,23 @@ class MaskRows:
     def _make_draft(self, state: StateId) -> _Draft:
         """What walks tell of a state whose texts captured are not known."""
         draft = self._new_draft()
-        at = self._walk(state, self._forest, draft, DRAFT)
-        base = self._asked_for()
+        at = self._walk(state, draft, DRAFT)
+        base = self._walker.asked_for
         if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
             at = LONG
         elif at == SAME:
             return self._draft(base)
         elif at == BOUNDED:
-            bound = int(self._store.arena[lay.BOUND])
-            if bound >= FAR_OFF and not self._is_text(base):
+            bound = self._walker.bound
+            if bound >= FAR_OFF and not self._walker.lets_text_through(base):
                 known = self._draft(base)
                 if self._longest_of(known.copy()) <= bound:
                     return known
         elif at == NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.copy(), list(known.untold))
-            self._store.arena[lay.BASE] = base
-            at = self._walk(state, self._forest, draft, BASED_DRAFT)
+            self._walker.ask_for(base)
+            at = self._walk(state, draft, BASED_DRAFT)
             if at == DONE:
                 draft.lean_on(known.words)
         if at != DONE:
@@ -374,12 +376,26 @@ class MaskRows:
             if heads is not None:
                 self._add(heads, draft)
             else:
-                self._walk_all(state, draft)
+                self._walk(state, draft, PART)
                 self._note_cost(state)
         return draft
 
     def _new_draft(self) -> _Draft:
         return _Draft(np.zeros(self._num_words, np.int32))
+
+    def _take_blank(self) -> Words:
+        """A row of zeros, to be put back if it is left so."""
+        mask, self._blank = self._blank, None
+        return np.zeros(self._num_words, np.uint32) if mask is None else mask
+
+    def _walk(
+        self, state: StateId, draft: _Draft, mode: int, trie: Trie | Forest | None = None
+    ) -> int:
+        """Walk for a draft; what the kernel returns."""
+        at = self._walker.walk(state, draft.words.view(np.uint32), mode, trie)
+        if len(self._walker.untold):
+            draft.untold.append(self._walker.untold)
+        return at
 
     def _settled(self, state: StateId, draft: _Draft) -> Int32Array:
         """A row of its own from a draft: with the tokens that it does not tell, and end tokens."""
@@ -418,7 +434,7 @@ class MaskRows:
 
     def _note_cost(self, state: StateId) -> None:
         """Say what the last walk has cost, a long one because its heads are not at hand."""
-        num_visited = int(self._store.arena[lay.NUM_VISITED])
+        num_visited = self._walker.num_visited
         for member in self._members(state):
             split = self._split(member)
             if split is not None:
@@ -450,114 +466,25 @@ class MaskRows:
         """Set the bits of the tokens that may follow: what heads share, and walks of the others."""
         for member, head, parts, after in members:
             if head is None:
-                self._walk_all(member, draft)
+                self._walk(member, draft, PART)
                 continue
             draft.words |= head.words
             if after != lay.EPS_ID:
                 for remainders in head.remainders:
-                    self._walk(after, remainders, draft)
+                    self._walk(after, draft, PLAIN, remainders)
                 if all(self._store.nullable(part) for part in parts):
-                    self._walk_all(after, draft)
-
-    def _walk_all(self, state: StateId, draft: _Draft) -> None:
-        """Set the bits of the tokens that may follow; plain text at once, if it is let through."""
-        self._walk(state, self._forest, draft, PART)
-
-    def _states_of_nodes(self, state: StateId) -> Int32Array:
-        """The live state of each node of the vocabulary's trie, 0 where it is dead."""
-        seen = np.zeros(self._vocab.trie.num_nodes, np.int32)
-        self._walk(state, self._forest, self._new_draft(), PLAIN, seen)
-        return seen
-
-    def _is_text(self, state: StateId) -> bool:
-        """Whether any plain text may follow a state."""
-        self._walk(state, self._forest, self._new_draft(), LOOK)
-        return self._lets_text_through(state)
-
-    def _lets_text_through(self, state: StateId) -> bool:
-        """Whether any plain text may follow a state that has been looked at."""
-        return bool(int(self._store.arena[lay.NODE * state + lay.FLAGS]) & lay.COVERS)
-
-    def _walk(
-        self,
-        state: StateId,
-        trie: Trie | Forest,
-        draft: _Draft,
-        mode: int = PLAIN,
-        seen: Int32Array = _NONE,
-    ) -> int:
-        """Set the bits of the tokens of a trie that may follow; what the kernel `walk` returns."""
-        num_nodes = max(len(self._forest.children), len(trie.children)) + 2
-        scratch = take(2 * (self._forest.max_depth + 2), num_nodes)
-        mask = draft.words.view(np.uint32)
-        store = self._store
-        at = 0
-        while True:
-            at = int(
-                walk(
-                    store.arena,
-                    state,
-                    trie.children,
-                    trie.starts,
-                    trie.tokens,
-                    self._forest.plain,
-                    self._forest.preorder,
-                    mask,
-                    scratch.stack,
-                    at,
-                    seen if mode == PLAIN else scratch.exits,
-                    self._slice_start,
-                    scratch.unsure,
-                    self._listed,
-                    mode,
-                )
-            )
-            if not store.serve():
-                break
-        num_unsure = int(store.arena[lay.NUM_UNSURE])
-        if num_unsure:
-            draft.untold.append(trie.tokens_below(scratch.unsure[:num_unsure].tolist()))
-        give_back(scratch)
-        return at
-
-    # Remembering rows
-
-    def _remember(self, state: StateId, words: Int32Array) -> MaskRow:
-        """Keep the row that the last walk has summed up, as that of a state without one."""
-        summary: Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
-        row = self._by_summary.get(summary)
-        if row is not None and row.words.tobytes() != words.tobytes():
-            row = None  # two rows of one hash: the older one is forgotten
-            self._forget(summary)
-        if row is None:
-            while len(self._by_summary) >= self._max_rows:
-                self._forget(next(iter(self._by_summary)))
-            row = self._shared_rows.row(words, summary)
-            self._by_summary[summary] = row
-            self._states_of[summary] = []
-        return self._share(state, row)
-
-    def _share(self, state: StateId, row: MaskRow) -> MaskRow:
-        """Keep the row of a state, which other states have too."""
-        self._states_of[row.summary].append(state)
-        self._by_state[state] = row
-        return row
-
-    def _forget(self, summary: Summary) -> None:
-        del self._by_summary[summary]
-        for state in self._states_of.pop(summary):
-            del self._by_state[state]
+                    self._walk(after, draft, PART)
 
     @property
     def nbytes(self) -> int:
         """Bytes of rows, which other grammars may have too, and of what leads to rows, about."""
         drafts = sum(_DRAFT_BYTES + draft.nbytes for draft in list(self._drafts.values()))
         to_settle = sum(tokens.nbytes for tokens in list(self._to_settle.values()))
-        rows = len(self._by_summary) * (4 * self._num_words + _ROW_BYTES)
-        states = _STATE_BYTES * len(self._by_state)
+        blank = self._blank
+        own = self._walker.nbytes + (0 if blank is None else blank.nbytes)
         remembered = self.steps.nbytes + self.ticks.nbytes + self._structure.nbytes
         remembered += self._far_bounds.nbytes
-        return rows + states + drafts + to_settle + remembered + self._listed.nbytes
+        return self._kept.nbytes + drafts + to_settle + remembered + own
 
 
 def _ids(words: Int32Array) -> Int32Array:
@@ -567,10 +494,3 @@ def _ids(words: Int32Array) -> Int32Array:
     found = np.flatnonzero(bits)
     ids: Int32Array = (32 * at[found >> 5] + (found & 31)).astype(np.int32)
     return ids
-
-
-def _bits(ids: Iterable[int], num_words: int) -> Int32Array:
-    words = np.zeros(num_words, np.uint32)
-    for i in ids:
-        words[i >> 5] |= np.uint32(1) << np.uint32(i & 31)
-    return words.view(np.int32)

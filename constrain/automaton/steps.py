@@ -39,11 +39,11 @@ class Steps:
             known[token_id] = after
 
     def put(self, state: StateId, token_ids: Sequence[int], after: Sequence[StateId]) -> None:
-        """Keep the states after some tokens."""
+        """Keep the states after some tokens, the first of those given."""
         if self._num_steps >= MAX_STEPS:
             self._forget()
-        self._num_steps += len(token_ids)
-        found = dict(zip(token_ids, after, strict=True))
+        self._num_steps += len(after)
+        found = dict(zip(token_ids, after, strict=False))
         known = self.known.get(state)
         self.known[state] = found if known is None else known | found
 

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import types
 
 from constrain.cache import cache_folder
 from constrain.kernels.load import load_without_typing
 from constrain.kernels.parts import part_options, whole_options
 
-__all__ = ["entry", "inner", "kernel_folder"]
+__all__ = ["entry", "inner", "kernel_folder", "wrapping"]
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -44,6 +45,11 @@ def inner(function: Callable[..., Any]) -> Any:
 
     dispatcher.get_call_template = resolve_as_int64
     return dispatcher
+
+
+def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A part that counts on integers to wrap around: no warning where it is plain Python."""
+    return np.errstate(over="ignore")(function) if numba.config.DISABLE_JIT else function
 
 
 def entry(function: Callable[..., Any]) -> Any:

@@ -15,7 +15,7 @@ from constrain.algebra import arena as arena_module
 from constrain.algebra import store as store_module
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
-from constrain.automaton import Automaton, headwalk, masks
+from constrain.automaton import Automaton, headwalk, walker
 from constrain.automaton.heads import pack_bits
 from constrain.automaton.slices import PLAIN_TEXT, forest_of
 from constrain.kernels.derive import layout as lay
@@ -291,8 +291,8 @@ def test_states_that_differ_from_another_one_along_some_names(out, named, after,
 
 def test_such_states_use_the_row_of_the_other_one(monkeypatch):
     modes = []
-    walk = masks.walk
-    monkeypatch.setattr(masks, "walk", lambda *args: modes.append(args[-1]) or walk(*args))
+    walk = walker.walk
+    monkeypatch.setattr(walker, "walk", lambda *args: modes.append(args[-1]) or walk(*args))
     automaton = Automaton(Grammar.from_regex('(?!(ab|abba|b)")[^"]*"'), QUOTED, Limits())
     for text in (b"", b"a", b"ab"):
         state = automaton.after_bytes(automaton.start, text)

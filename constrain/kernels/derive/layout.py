@@ -37,14 +37,15 @@ NUM_UNSURE = 12
 NUM_TOKEN_IDS = 13
 """Entries of TOKEN_IDS."""
 NUM_LISTED = 14
-"""Pairs that the last walk wrote to its `listed`, or -1 where it lists none."""
+"""Tokens whose states the last walk wrote to its `listed`, or -1 where it lists none."""
 BASE = 15
 """The state whose row the last walk asked for."""
-RUNNING = 53
-"""Whether the last walk is at the exits of a run, or its state leads back to itself
-(`kernels/walk`)."""
+TOP = 53
+"""What the last walk begins with: one of the values below."""
 BOUND = 52
 """How many repeats the state of the last walk may begin with."""
+NUM_ALLOWED = 55
+"""Tokens that the last walk listed, end tokens among them."""
 PATIENCE = 54
 """How often a term is looked at for one byte before it gets a row (`step.py`)."""
 HEAD = 64
@@ -181,6 +182,15 @@ ALL_ID = 2
 UNKNOWN_ID = 3
 
 INFINITE = 2**31 - 1
+
+# Values of TOP.
+ALL_CHILDREN = 0
+LIVE_CHILDREN = 1
+"""Those children of the root that are not dead."""
+EXITS = 2
+"""Where a run of bytes is left (`kernels/walk/runs.py`)."""
+RETURNING = 3
+"""All children, of a state that leads back to itself (`kernels/walk/returns.py`)."""
 
 # Flags of nodes. Neither NONEMPTY nor HOLLOW: not decided yet.
 NULLABLE = 1
