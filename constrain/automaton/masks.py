@@ -27,23 +27,25 @@ import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.closed import ClosedHeads
 from constrain.automaton.far_bounds import MAX_PARTS, FarBounds, long_tokens
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
 from constrain.automaton.named import NamedTokens
 from constrain.automaton.rows import KeptRows, MaskRow, Summary, shared_rows_of, words_of
 from constrain.automaton.settle import UnsureTokens
-from constrain.automaton.slices import Forest
 from constrain.automaton.steps import Steps
 from constrain.automaton.ticks import Ticks
 from constrain.automaton.walker import Walker, Words
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import (
+    AFTER,
     BASED_DRAFT,
     BASED_ROW,
     BOUNDED,
     BOUNDED_ROW,
     CAPTURES,
+    CLOSED,
     DONE,
     DRAFT,
     FAR,
@@ -60,7 +62,7 @@ from constrain.vocab import Trie, Vocabulary
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_ASKS = (NEEDS_BASE, SAME, BOUNDED, FAR)
+_ASKS = (NEEDS_BASE, SAME, BOUNDED, FAR, CLOSED)
 """What a walk returns that has written nothing yet."""
 _MAX_DRAFTS = 256
 _DRAFT_BYTES = 700
@@ -152,6 +154,7 @@ class MaskRows:
         self._trie = vocab.trie
         self._walker = Walker(store, vocab)
         self._heads = HeadWalk(store, self._structure, vocab, self._walker)
+        self._closed = ClosedHeads(store, self._structure, vocab, self._walker, self.make)
         self._far_bounds = FarBounds(store, self._structure)
         self._num_words = (vocab.vocab_size + 31) // 32
         self._shared_rows = shared_rows_of(vocab)
@@ -214,8 +217,11 @@ class MaskRows:
         base = walker.asked_for
         if at == BOUNDED and (base in self._making or walker.lets_text_through(base)):
             at = LONG
-        elif at in (BOUNDED, FAR):
-            row = self._make_of_far(state) if at == FAR else self._make_of_unbounded(state, base)
+        elif at in (BOUNDED, FAR, CLOSED):
+            row = self._make_of_closed(state)
+            if row is None and at != CLOSED:
+                far = at == FAR
+                row = self._make_of_far(state) if far else self._make_of_unbounded(state, base)
             if row is not None:
                 return row
             mask = self._take_blank()
@@ -269,6 +275,21 @@ class MaskRows:
 
     def _keep(self, state: StateId, words: Int32Array, summary: Summary) -> MaskRow:
         return self._kept.keep(state, self._shared_rows.row(words, summary))
+
+    def _make_of_closed(self, state: StateId) -> MaskRow | None:
+        """The row of a state by that of a head that a quote closes, and what follows it."""
+        draft = self._new_draft()
+        return self._make_of_draft(state, draft) if self._add_closed(state, draft) else None
+
+    def _add_closed(self, state: StateId, draft: _Draft) -> bool:
+        """Set the bits of the tokens that may follow, where the head of a state is closed."""
+        split = None if self._store.counts_tokens else self._closed.split(state)
+        if split is None or split[0] in self._making:
+            return False
+        head = self._closed.head(split[0])
+        draft.words |= head.row.words
+        self._walk(split[1], draft, AFTER, nodes=head.ends)
+        return True
 
     def _make_of_unbounded(self, state: StateId, base: StateId) -> MaskRow | None:
         """The row of a state that begins with a counter, if it is that of its like without one."""
@@ -363,6 +384,7 @@ class MaskRows:
                 known = self._draft(base)
                 if self._longest_of(known.copy()) <= bound:
                     return known
+                at = CLOSED
         elif at == NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.copy(), list(known.untold))
@@ -372,6 +394,8 @@ class MaskRows:
                 draft.lean_on(known.words)
         if at != DONE:
             draft = self._new_draft()
+            if at == CLOSED and self._add_closed(state, draft):
+                return draft
             heads = self._heads_of(state)
             if heads is not None:
                 self._add(heads, draft)
@@ -389,10 +413,15 @@ class MaskRows:
         return np.zeros(self._num_words, np.uint32) if mask is None else mask
 
     def _walk(
-        self, state: StateId, draft: _Draft, mode: int, trie: Trie | Forest | None = None
+        self,
+        state: StateId,
+        draft: _Draft,
+        mode: int,
+        trie: Trie | None = None,
+        nodes: Int32Array | None = None,
     ) -> int:
         """Walk for a draft; what the kernel returns."""
-        at = self._walker.walk(state, draft.words.view(np.uint32), mode, trie)
+        at = self._walker.walk(state, draft.words.view(np.uint32), mode, trie, nodes)
         if len(self._walker.untold):
             draft.untold.append(self._walker.untold)
         return at

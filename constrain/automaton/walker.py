@@ -55,7 +55,7 @@ class Walker:
         mask: Words,
         mode: int,
         trie: Trie | Forest | None = None,
-        seen: Int32Array = _NONE,
+        nodes: Int32Array | None = None,
     ) -> int:
         """Set the bits of the tokens that may follow a live state; what the kernel returns.
 
@@ -64,7 +64,8 @@ class Walker:
             mask: uint32 [ceil(V/32)]. Mutated, see the kernel.
             mode: Of the kernel.
             trie: Of other tokens than the vocabulary's, in mode PLAIN.
-            seen: int32 [num_nodes], zero, in mode PLAIN: the live state of each node goes here.
+            nodes: int32 [num_nodes], zero, in mode PLAIN: the live state of each node goes here; in
+                mode AFTER the nodes where the walk comes to the state.
 
         Raises:
             LimitExceededError: The grammar grew past its limits.
@@ -76,6 +77,12 @@ class Walker:
         else:
             num_nodes = max(num_nodes, len(trie.children) + 2)
         scratch = take(self._num_levels, num_nodes)
+        seen = scratch.exits
+        if mode == PLAIN:
+            seen = _NONE if nodes is None else nodes
+        elif nodes is not None:
+            seen = np.full(2 * len(nodes), state, np.int32)
+            seen[0::2] = nodes
         begin = 0
         while True:
             at: int = walk(
@@ -89,7 +96,7 @@ class Walker:
                 mask,
                 scratch.stack,
                 begin,
-                seen if mode == PLAIN else scratch.exits,
+                seen,
                 self._slice_start,
                 scratch.unsure,
                 self._listed,
@@ -108,7 +115,14 @@ class Walker:
         """The live state of each node of the vocabulary's trie, int32 [num_nodes], 0 = dead."""
         seen = np.zeros(self._vocab.trie.num_nodes, np.int32)
         mask = np.zeros((self._vocab.vocab_size + 31) // 32, np.uint32)
-        self.walk(state, mask, PLAIN, seen=seen)
+        self.walk(state, mask, PLAIN, nodes=seen)
+        return seen
+
+    def states_in(self, state: StateId, trie: Trie) -> Int32Array:
+        """The same of another trie, whose tokens are nodes of the vocabulary's."""
+        seen = np.zeros(trie.num_nodes, np.int32)
+        mask = np.zeros((self._vocab.trie.num_nodes + 31) // 32, np.uint32)
+        self.walk(state, mask, PLAIN, trie, seen)
         return seen
 
     def lets_text_through(self, state: StateId) -> bool:

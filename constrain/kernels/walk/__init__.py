@@ -5,15 +5,18 @@ allowed. Decided here: the order of the walk, what is skipped. Not decided here:
 caller knows whether the state is accepting), remembered rows (`automaton`).
 
 `reference.py` asks for every token alone; `cpu.py` walks the trie; `cover.py` sees where that is
-not needed, `runs.py` where it is quicker done; `layout.py` is what a vocabulary has ready for them.
+not needed, `returns.py` what it may leave out, `runs.py` where it is quicker done; `layout.py` is
+what a vocabulary has ready for them.
 """
 
 from constrain.kernels.walk.cpu import (
+    AFTER,
     BASED_DRAFT,
     BASED_ROW,
     BOUNDED,
     BOUNDED_ROW,
     CAPTURES,
+    CLOSED,
     DONE,
     DRAFT,
     FAR,
@@ -33,11 +36,13 @@ from constrain.kernels.walk.cpu import (
 from constrain.kernels.walk.runs import LEVEL
 
 __all__ = [
+    "AFTER",
     "BASED_DRAFT",
     "BASED_ROW",
     "BOUNDED",
     "BOUNDED_ROW",
     "CAPTURES",
+    "CLOSED",
     "DONE",
     "DRAFT",
     "FAR",

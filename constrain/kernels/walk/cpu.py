@@ -122,13 +122,16 @@ tokens and is summed up."""
 BASED_ROW = 5
 """Like ROW, where `mask` is the row of the state asked for."""
 BOUNDED_ROW = 6
-"""Like ROW, once that has returned BOUNDED and it was not the same, or FAR and it has none."""
+"""Like ROW, once that has returned BOUNDED and it was not the same, FAR and it has none, or CLOSED
+and it is not."""
 LOOK = 7
 """No walk: `state` is flagged COVERS if any plain text may follow."""
 SUM = 8
 """No walk: `mask` is a row, and is summed up."""
 LONG_ROW = 9
 """Like ROW, to the end."""
+AFTER = 10
+"""Like PART, below some nodes at each of which the walk comes to `state`."""
 
 # What a walk returns when it is over, or is not to be.
 DONE = 0
@@ -144,6 +147,9 @@ BOUNDED = -5
 """It is if no token that it allows is longer than arena[BOUND] bytes."""
 FAR = -6
 """It may have bounds that are far off (`automaton/far_bounds.py`)."""
+CLOSED = -7
+"""It lets much through, but not all plain text: what it begins with may be known already
+(`automaton/closed.py`)."""
 
 
 @inner
@@ -335,7 +341,8 @@ def walk(
         stack: [(FRAME + LEVEL) * 2 * (max depth + 2)], int32: scratch, kept between calls.
         start: 0, or what the last call returned when STATUS stopped it.
         seen: [N], int32. In mode PLAIN zero at the first call: the live state of each node goes
-            here; or [0], to do without. In other modes scratch, kept between calls.
+            here; or [0], to do without. In mode AFTER pairs of a node and `state`. In other modes
+            scratch, kept between calls.
         slice_start: The state of plain text (`cover.py`), always the same one.
         unsure: [>= N], int32. The first arena[NUM_UNSURE] entries are written: nodes i whose tokens
             depend on texts captured, so that the row does not tell whether they may follow; for ~i
@@ -362,7 +369,16 @@ def walk(
         A[NUM_UNSURE] = 0
         _sum_up(A, mask)
         return DONE
-    if start == 0:
+    if start == 0 and mode == AFTER:
+        A[NUM_VISITED] = 0
+        A[NUM_UNSURE] = 0
+        A[NUM_LISTED] = -1
+        A[TOP] = EXITS
+        stack[0:FRAME] = 0
+        stack[3] = seen.shape[0] >> 1
+        stack[4] = ALONE
+        top = np.int64(0)
+    elif start == 0:
         A[NUM_VISITED] = 0
         A[NUM_UNSURE] = 0
         A[NUM_LISTED] = 0 if mode == ROW else -1
@@ -419,6 +435,8 @@ def walk(
             if mode == LOOK:
                 return DONE
             running = A[NODE * state + FLAGS] & COVERS == 0
+            if running and (mode == ROW or mode == DRAFT):
+                return CLOSED
             if running:
                 back = leads_back_by(A, state)
                 if A[STATUS] != OK:
@@ -574,7 +592,7 @@ def walk(
                 jump = _jump(plain, i)
             text = inside
             if jump >= 0:
-                if mode != PART:  # there the mask is not ours alone
+                if mode != PART and mode != AFTER:  # there the mask is not ours alone
                     beside = _alike(A, inside, FIRST)
                     if beside != EMPTY_ID and covers(A, beside, slice_start):
                         text = beside if A[NODE * beside + FLAGS] & COVERS else inside
