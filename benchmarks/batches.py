@@ -3,7 +3,8 @@
 A batch is 64 sequences in step, each with the call of a tool. Three things are measured:
 
 - *Visited rows*: the same texts a second time. What a row costs above copying it is what an engine
-  adds to a server's step, so the copy of as many rows is measured beside it.
+  adds to a server's step, so the copy of the same masks is measured beside it, step by step, equal
+  ones from one array: rows of many grammars do not stay in a cache, whoever copies them.
 - *Cold rows*: the first time, with one thread and with two. What an engine shares between grammars
   is warm: every text was played once before, by grammars that are gone.
 - *Distinct grammars*: the same with the batch spread over 1, 2, 4, ... 64 of them.
@@ -26,6 +27,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
@@ -40,6 +42,8 @@ from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import encode, locate
 
 __all__ = ["batch_jobs", "main", "measure", "summarise_batches"]
+
+Row = npt.NDArray[np.int32]
 
 DISTINCT = (1, 2, 4, 8, 16, 32, 64)
 THREADS = (1, 2)
@@ -120,7 +124,7 @@ def measure(
 
     Yields:
         `rows`, `distinct`, `threads`, whether they are `long`, and in nanoseconds for each step of
-        the batch `cold` and `visited`; `copy`, the median time of copying as many rows.
+        the batch `cold` and `visited`; `copy`, the median time of copying the rows of a step.
     """
     from transformers import AutoTokenizer
 
@@ -137,7 +141,6 @@ def measure(
     if len(usable) < rows:
         raise DataMissingError(f"{engine} plays {len(usable)} tools, and a batch has {rows}")
     adapter.settle()
-    copy_ns = _copy_ns(rows, (files.vocab_size + 31) // 32)
     most = max(distinct)
     for number, threads in [(n, 1) for n in distinct] + [(most, t) for t in THREADS if t > 1]:
         compiled = [adapter.compile(schema) for schema, _ in usable[:number]]
@@ -147,6 +150,8 @@ def measure(
             batch = adapter.batch([compiled[i] for i in order], threads)
             played.append(_play(batch, [usable[i][1] for i in order]))
             adapter.settle()
+        batch = adapter.batch([compiled[i] for i in order], 1)
+        copy_ns = _copy_ns(_masks(batch, [usable[i][1] for i in order]))
         yield {
             "long": False,
             "rows": rows,
@@ -156,10 +161,10 @@ def measure(
             "visited": played[1],
             "copy": copy_ns,
         }
-    yield from _long_rows(adapter, encode([_LONG_TEXT], files)[0], files.vocab_size)
+    yield from _long_rows(adapter, encode([_LONG_TEXT], files)[0])
 
 
-def _long_rows(adapter: Engine, ids: Sequence[int], vocab_size: int) -> Iterator[dict[str, Any]]:
+def _long_rows(adapter: Engine, ids: Sequence[int]) -> Iterator[dict[str, Any]]:
     """The points of long rows; none if the engine does not play all of them."""
     schemas = [
         json.dumps({"type": "string", "pattern": f"^[^%]{{{3 + i},}}oo[^%]{{7,}}oo[^%]*es$"})
@@ -167,7 +172,6 @@ def _long_rows(adapter: Engine, ids: Sequence[int], vocab_size: int) -> Iterator
     ]
     if not all(_plays(adapter, schema, ids) for schema in schemas):
         return
-    copy_ns = _copy_ns(LONG_ROWS, (vocab_size + 31) // 32)
     tries: dict[int, tuple[list[list[int]], list[list[int]]]] = {t: ([], []) for t in THREADS}
     for _ in range(TRIES):
         for threads, played in tries.items():
@@ -176,6 +180,7 @@ def _long_rows(adapter: Engine, ids: Sequence[int], vocab_size: int) -> Iterator
                 batch = adapter.batch(compiled, threads)
                 times.append(_play(batch, [ids] * LONG_ROWS))
                 adapter.settle()
+    copy_ns = _copy_ns(_masks(adapter.batch(compiled, 1), [ids] * LONG_ROWS))
     for threads, (cold, visited) in tries.items():
         yield {
             "long": True,
@@ -278,23 +283,35 @@ def _play(batch: Batch, texts: Sequence[Sequence[int]]) -> list[int]:
     return times
 
 
-def _copy_ns(rows: int, words: int) -> float:
-    """Median time of copying a whole bitmask from rows that lie apart, the faster of two ways."""
-    sources = [np.full(words, row, np.int32) for row in range(rows)]
-    bitmask = np.zeros((rows, words), np.int32)
+def _masks(batch: Batch, texts: Sequence[Sequence[int]]) -> list[list[Row]]:
+    """The masks of each step of a batch, row by row; equal ones are one array."""
+    known: dict[bytes, Row] = {}
+    steps = []
+    for step in range(len(texts[0])):
+        batch.fill()
+        steps.append([known.setdefault(row.tobytes(), row.copy()) for row in batch.words])
+        for row, ids in enumerate(texts):
+            batch.accept(row, ids[step])
+    return steps
+
+
+def _copy_ns(steps: Sequence[Sequence[Row]]) -> float:
+    """Median time of copying the rows of a step, one step after another; the faster of two ways."""
+    bitmask = np.zeros((len(steps[0]), len(steps[0][0])), np.int32)
     flat = bitmask.reshape(-1)
 
-    def row_by_row() -> None:
-        for row, source in enumerate(sources):
+    def row_by_row(rows: Sequence[Row]) -> None:
+        for row, source in enumerate(rows):
             bitmask[row] = source
 
     medians = []
-    for copy in (row_by_row, lambda: np.concatenate(sources, out=flat)):
+    for copy in (row_by_row, lambda rows: np.concatenate(rows, out=flat)):
         times = []
-        for _ in range(50):
-            start = time.perf_counter_ns()
-            copy()
-            times.append(time.perf_counter_ns() - start)
+        for _ in range(3):
+            for rows in steps:
+                start = time.perf_counter_ns()
+                copy(rows)
+                times.append(time.perf_counter_ns() - start)
         medians.append(float(np.median(times)))
     return min(medians)
 

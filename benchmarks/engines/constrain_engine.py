@@ -63,6 +63,7 @@ class _Batch:
 
         fill = constrain.fill_next_token_bitmasks
         self.fill = lambda: fill(matchers, bitmask, workers=threads)
+        self.words = bitmask
         self.accept = lambda row, token_id: matchers[row].accept_token(token_id)
 
 

@@ -59,6 +59,7 @@ class _Batch:
                 fill(words)
 
         self.fill = in_threads(fill_part, len(rows), threads)
+        self.words = bitmask
         self.accept = lambda row, token_id: matchers[row].commit_token(token_id)
 
 

@@ -57,6 +57,7 @@ class _Batch:
         rows = [(matcher, row) for row, matcher in enumerate(matchers)]
         compute = llguidance.numpy.fill_next_token_bitmask_par
         self.fill = lambda: compute(executor, rows, bitmask)
+        self.words = bitmask
         self.accept = lambda row, token_id: matchers[row].consume_token(token_id)
 
 

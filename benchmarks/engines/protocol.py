@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from benchmarks.vocabularies import TokenizerFiles
 
 __all__ = ["Batch", "Compiled", "Engine", "Matcher", "RefusedError"]
@@ -54,10 +57,12 @@ class Batch(Protocol):
 
     Attributes:
         fill: Compute the mask of each sequence's position into its row. Timed.
+        words: int32 [rows, ceil(vocab_size / 32)]: the masks of the last call.
         accept: Advance a row by a token; False if that is not allowed.
     """
 
     fill: Callable[[], object]
+    words: npt.NDArray[np.int32]
     accept: Callable[[int, int], bool]
 
 

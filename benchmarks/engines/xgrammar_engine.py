@@ -61,6 +61,7 @@ class _Batch:
         bitmask = xgrammar.allocate_token_bitmask(len(matchers), vocab_size)
         fill = xgrammar.BatchGrammarMatcher(max_threads=threads).batch_fill_next_token_bitmask
         self.fill = lambda: fill(matchers, bitmask)
+        self.words = bitmask.numpy()
         self.accept = lambda row, token_id: matchers[row].accept_token(token_id)
 
 
