@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constrain.errors import BackendUnavailableError, DeadEndError, SamplingError
-from constrain.kernels.apply_bitmask import apply_bitmask, empty_rows
+from constrain.kernels.apply_bitmask import apply_at_once, apply_bitmask, empty_rows
 from constrain.kernels.apply_bitmask.arrays import as_numpy_bitmask, describe, is_tensor
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def apply_token_bitmask(
 
     Cost: reads the bitmask once and writes what is forbidden.
     """
+    if rows is None and apply_at_once(logits, bitmask):
+        return
     target = _two_dimensional(logits)
     words: npt.NDArray[np.int32] | torch.Tensor
     if is_tensor(bitmask) and not bitmask.is_cpu:

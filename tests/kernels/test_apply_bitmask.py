@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from constrain.errors import DeadEndError, SamplingError
-from constrain.kernels.apply_bitmask import apply_bitmask, cpu, empty_rows, reference
+from constrain.kernels.apply_bitmask import (
+    apply_at_once,
+    apply_bitmask,
+    cpu,
+    empty_rows,
+    reference,
+)
 from constrain.kernels.apply_bitmask.arrays import float_bits
 from constrain.matcher.bitmask import (
     allocate_token_bitmask,
@@ -100,6 +106,40 @@ def test_agrees_with_reference(body, dtype, batch, vocab_size):
     by_reference(expected, bitmask, rows)
     body(actual, bitmask, rows)
     assert np.array_equal(bits_of(actual), bits_of(expected))
+
+
+@pytest.mark.parametrize("like", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("batch", "vocab_size"), [*SHAPES, (600, 33)])
+def test_at_once_agrees_with_reference(like, dtype, batch, vocab_size):
+    rng = np.random.default_rng(vocab_size)
+    bitmask = random_words(rng, batch, (vocab_size + 31) // 32)
+    expected, actual = (poisoned(batch, vocab_size, dtype) for _ in range(2))
+    by_reference(expected, bitmask, np.arange(batch))
+    alive = not empty_rows(bitmask, vocab_size)
+    logits = actual.numpy() if like == "numpy" and dtype != torch.bfloat16 else actual
+    float_bits(logits)  # so the dtype has come before
+    assert apply_at_once(logits, bitmask if like == "numpy" else torch.from_numpy(bitmask)) == alive
+    assert np.array_equal(bits_of(actual), bits_of(expected))
+
+
+def test_at_once_leaves_what_takes_a_closer_look():
+    ones, words = torch.ones(2, 40), np.full((2, 2), 5, np.int32)
+    assert apply_at_once(ones.clone(), words)
+    for logits, bitmask in (
+        (torch.ones(2, 40, requires_grad=True), words),
+        (torch.ones(2, 80)[:, ::2], words),
+        (torch.ones(3, 40), words),
+        (torch.ones(40), words),
+        (torch.ones(2, 40, dtype=torch.int32), words),
+        (torch.ones(2, 40, device="meta"), words),
+        (ones.numpy().astype(">f4"), words),
+        ([[1.0]], words),
+        (ones, np.full((2, 3), 5, np.int32)[:, :2]),
+        (ones, words[0]),
+    ):
+        assert not apply_at_once(logits, bitmask)
+    assert bool((ones == 1).all())
 
 
 @pytest.mark.parametrize("body", BODIES, ids=BODY_IDS)

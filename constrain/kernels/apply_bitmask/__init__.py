@@ -21,14 +21,19 @@ Files: `arrays` (what a bitmask or a row of logits may be), `reference`, `cpu`, 
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from constrain.kernels.apply_bitmask.arrays import (
+    as_numpy_bitmask,
     float_bits,
+    float_bits_at_once,
     is_tensor,
     read_only,
     seen_as_array,
@@ -37,7 +42,7 @@ from constrain.kernels.apply_bitmask.arrays import (
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["apply_bitmask", "empty_rows"]
+__all__ = ["apply_at_once", "apply_bitmask", "empty_rows"]
 
 
 def apply_bitmask(
@@ -66,8 +71,7 @@ def apply_bitmask(
     if is_tensor(logits) and not logits.is_cpu:
         _apply_on_device(logits, bitmask, rows)
         return 0
-    from constrain.kernels.apply_bitmask import cpu
-
+    cpu = _cpu()
     words = read_only(seen_as_array(bitmask) if is_tensor(bitmask) else np.asarray(bitmask))
     bits, minus_inf = float_bits(logits)
     if bits.flags.c_contiguous and words.flags.c_contiguous:
@@ -79,6 +83,35 @@ def apply_bitmask(
     )
 
 
+def apply_at_once(logits: object, bitmask: object) -> bool:
+    """Mask row i of logits by row i of a bitmask, if it is seen at once that nothing is wrong.
+
+    Args:
+        logits: As of `apply_bitmask`, or anything else.
+        bitmask: The same.
+
+    Returns:
+        False if nothing was done, or some row allows no id: `apply_bitmask` may do it (again).
+
+    Raises:
+        SamplingError: The bitmask has the wrong type, dtype or layout. Nothing was written.
+
+    Cost: a third of `apply_bitmask` and the checks before it, which the caches of a machine do not
+    hold any more after a forward pass: 0.07 ms instead of 0.18 for [32, 151,936] where all is
+    allowed.
+    """
+    seen = float_bits_at_once(logits)
+    if seen is None or (is_tensor(bitmask) and not bitmask.is_cpu):
+        return False
+    bits, minus_inf = seen
+    words = as_numpy_bitmask(bitmask, mutable=False)
+    num_rows = len(bits)
+    if words.ndim != 2 or len(words) != num_rows or not words.flags.c_contiguous:
+        return False
+    rows = _FIRST_ROWS[:num_rows] if num_rows <= len(_FIRST_ROWS) else np.arange(num_rows)
+    return bool(_cpu().apply(bits, read_only(words), rows, minus_inf) == 0)
+
+
 def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
     """List the rows of a bitmask that allow no id below `vocab_size`.
 
@@ -88,10 +121,8 @@ def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
 
     Cost: stops at the first bit of each row.
     """
-    from constrain.kernels.apply_bitmask import cpu
-
     rows = enumerate(read_only(bitmask))
-    return [index for index, words in rows if not cpu.any_allowed(words, vocab_size)]
+    return [index for index, words in rows if not _cpu().any_allowed(words, vocab_size)]
 
 
 def _apply_on_device(
@@ -116,6 +147,12 @@ def _apply_on_device(
         from constrain.kernels.apply_bitmask import tensor
 
         tensor.apply(logits, words, indices)
+
+
+@functools.cache
+def _cpu() -> ModuleType:
+    """The kernels that need numba, which are not loaded before they are called."""
+    return importlib.import_module("constrain.kernels.apply_bitmask.cpu")
 
 
 _FIRST_ROWS = np.arange(512, dtype=np.int64)
