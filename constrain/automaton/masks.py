@@ -76,6 +76,9 @@ FEW = 8
 """A draft that differs from another in at most one of so many words is kept as what differs."""
 
 
+_NOWHERE = np.zeros(0, np.int32), np.zeros(0, np.int32)
+
+
 @dataclass(slots=True)
 class _Draft:
     """What walks tell of a row.
@@ -86,12 +89,16 @@ class _Draft:
         untold: Tokens that may or may not; some of them may be in `words`.
         tokens: Those of them that are not, once they were asked for.
         others: Where it differs from `words`, and how, if these are another's.
+        near: The words of the draft that it was made from.
+        summary: Of the words, if that is known.
     """
 
     words: Int32Array
     untold: list[Int32Array] = field(default_factory=list)
     tokens: UnsureTokens | None = None
     others: tuple[Int32Array, Int32Array] | None = None
+    near: Int32Array | None = None
+    summary: Summary | None = None
 
     def copy(self) -> Int32Array:
         """The words as an array of its own."""
@@ -101,13 +108,18 @@ class _Draft:
             words[at] = those
         return words
 
-    def lean_on(self, words: Int32Array) -> None:
-        """Keep only what differs from the words of another, which nobody changes any more."""
-        if self.others is not None:
+    def lean(self) -> None:
+        """Keep only what differs from what it was made from, which nobody changes any more."""
+        near, self.near = self.near, None
+        if near is None or self.others is not None:
             return
-        at = np.flatnonzero(self.words != words).astype(np.int32)
-        if FEW * len(at) <= len(words):
-            self.words, self.others = words, (at, self.words[at])
+        at = np.flatnonzero(self.words != near).astype(np.int32)
+        if FEW * len(at) <= len(near):
+            self.words, self.others = near, (at, self.words[at])
+
+    def lie_in(self, row: MaskRow) -> None:
+        """Keep nothing but a row that has the same words."""
+        self.words, self.others, self.near = row.words, _NOWHERE, None
 
     @property
     def nbytes(self) -> int:
@@ -347,10 +359,16 @@ class MaskRows:
         if row is not None:
             return self._kept.keep(state, row)
         draft = self._draft(blurred) if blurred != state else self._make_draft(state)
-        row = self._make_of_draft(state, draft)
         told = not (draft.untold or self._store.names_tokens)
-        if told and not self._store.nullable(state):
-            draft.lean_on(row.words)
+        is_row = told and not self._store.nullable(state)
+        if is_row and draft.summary is not None and draft.others is None:
+            row = self._keep(state, draft.words, draft.summary)
+        else:
+            row = self._make_of_draft(state, draft)
+        if is_row:
+            draft.lie_in(row)
+        else:
+            draft.lean()
         if blurred != state and told and blurred not in self._by_state:
             self._kept.keep(blurred, row)
         return row
@@ -371,8 +389,11 @@ class MaskRows:
 
     def _make_draft(self, state: StateId) -> _Draft:
         """What walks tell of a state whose texts captured are not known."""
-        draft = self._new_draft()
+        mask = self._take_blank()
+        draft = _Draft(mask.view(np.int32))
         at = self._walk(state, draft, DRAFT)
+        if at in _ASKS:
+            self._blank = mask
         base = self._walker.asked_for
         if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
             at = LONG
@@ -388,11 +409,14 @@ class MaskRows:
         elif at == NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.copy(), list(known.untold))
+            known.lean()
+            draft.near = known.words
             self._walker.ask_for(base)
             at = self._walk(state, draft, BASED_DRAFT)
-            if at == DONE:
-                draft.lean_on(known.words)
-        if at != DONE:
+        if at == DONE:
+            if self._walker.has_told_all:
+                draft.summary = self._walker.summary
+        else:
             draft = self._new_draft()
             if at == CLOSED and self._add_closed(state, draft):
                 return draft

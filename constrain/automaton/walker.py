@@ -152,6 +152,11 @@ class Walker:
         return self._store.arena.item(lay.NUM_VISITED)
 
     @property
+    def has_told_all(self) -> bool:
+        """Whether there is no token that it could not tell."""
+        return self._store.arena.item(lay.NUM_UNSURE) == 0
+
+    @property
     def listed(self) -> tuple[Int32Array, Int32Array] | None:
         """The tokens that it has listed, and the states after them; but for end tokens, the last.
 
@@ -165,7 +170,7 @@ class Walker:
 
     @property
     def summary(self) -> Summary:
-        """Of the row that it has made whole."""
+        """Of the row that it has made whole, or the draft of which it has told all."""
         summary: Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
         return summary
 

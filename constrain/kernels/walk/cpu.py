@@ -113,7 +113,8 @@ PLAIN = 0
 PART = 1
 """Past plain text; else like PLAIN."""
 DRAFT = 2
-"""Like PART, for a mask that is all zero. May end early."""
+"""Like PART, for a mask that is all zero, which is summed up if all tokens are told. May end early.
+"""
 BASED_DRAFT = 3
 """Like DRAFT, where `mask` is what a DRAFT has told of the state asked for, arena[BASE]."""
 ROW = 4
@@ -705,4 +706,6 @@ def walk(
                 _set(mask, plain[PLAIN_HEAD + k])
         if not listing:
             _sum_up(A, mask)
+    elif may_give_up and A[NUM_UNSURE] == 0:
+        _sum_up(A, mask)
     return DONE
