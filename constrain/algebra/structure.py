@@ -73,13 +73,16 @@ class Structure:
 
     def single_byte(self, state: StateId) -> int | None:
         """The only byte of a class of bytes; None if it has more, and for another kind."""
-        kind, row, _, _ = self._fields(state)
-        if kind != lay.CLASS:
+        if not self.is_kind(state, lay.CLASS):
             return None
-        at = int(self._store.arena[lay.CLASSES]) + row * lay.CLASS_WORDS
-        words = self._store.arena[at : at + lay.CLASS_WORDS].astype("<i4")
-        bits = int.from_bytes(words.tobytes(), "little")
+        bits = self.byte_set(state)
         return bits.bit_length() - 1 if bits.bit_count() == 1 else None
+
+    def byte_set(self, state: StateId) -> int:
+        """The bytes of a class of bytes, a bit each."""
+        at = int(self._store.arena[lay.CLASSES]) + self._fields(state)[1] * lay.CLASS_WORDS
+        words = self._store.arena[at : at + lay.CLASS_WORDS].astype("<i4")
+        return int.from_bytes(words.tobytes(), "little")
 
     def counts_in(self, root: StateId, body: StateId, least: int) -> set[int] | None:
         """Bounds hi >= least of the counters of `body` that a state is inside.

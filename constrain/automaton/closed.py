@@ -25,8 +25,9 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from constrain.algebra.store import StateId, TermStore
+from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.far_bounds import FarBounds
 from constrain.automaton.heads import Places
 from constrain.automaton.rows import MaskRow
 from constrain.automaton.walker import Walker
@@ -44,6 +45,10 @@ MAX_MEMBERS = 16
 MAX_BYTES = 16 << 20
 """All that is kept for one vocabulary: some 800 heads. Past it the oldest go."""
 ENTRY_BYTES = 400
+MAX_DEPTH = 4
+"""Heads that wait for one another. A pattern may have many bounds."""
+FEW_ENDS = 8
+"""Nodes where a head may end that are looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class ClosedHeads:
         structure: Of the same store.
         vocab: The vocabulary.
         walker: Walks for the grammar.
+        far_bounds: Of the same store.
         make: Called as make(state): the row of a live state.
     """
 
@@ -81,12 +87,14 @@ class ClosedHeads:
         structure: Structure,
         vocab: Vocabulary,
         walker: Walker,
+        far_bounds: FarBounds,
         make: Callable[[StateId], MaskRow],
     ) -> None:
         self._store = store
         self._structure = structure
         self._vocab = vocab
         self._walker = walker
+        self._far_bounds = far_bounds
         self._make = make
         self._known = _closed_heads_of(vocab)
 
@@ -114,8 +122,12 @@ class ClosedHeads:
             return None
         return (self._store.concatenate(parts), rest) if rest != lay.EPS_ID else None
 
-    def head(self, head: StateId) -> ClosedHead:
+    def head(self, head: StateId, depth: int = 0) -> ClosedHead:
         """What is known of a head, found out now if it is not.
+
+        Args:
+            head: From `split`.
+            depth: How many heads wait for this one.
 
         Raises:
             LimitExceededError: The grammar grew past its limits.
@@ -123,11 +135,28 @@ class ClosedHeads:
         key = self._structure.digest(head)
         found = self._known.get(key)
         if found is None:
-            found = ClosedHead(self._make(head), self._ends(head))
+            found = ClosedHead(self._make(head), self._ends(head, depth))
             self._known.put(key, found)
         return found
 
-    def _ends(self, head: StateId) -> Int32Array:
+    def _ends(self, head: StateId, depth: int) -> Int32Array:
+        """Where a head may end: where one like it does, but for what is past its bounds."""
+        like = self._far_bounds.known(head)
+        if like is None or depth >= MAX_DEPTH:
+            return self._walked(head)
+        ends = self.head(like.state, depth + 1).ends
+        unsure = self._vocab.trie.depth[ends] >= like.longest
+        if like.at_least is not None and unsure.sum() > FEW_ENDS:
+            unsure &= ~np.isin(ends, self.head(like.at_least, depth + 1).ends)
+        if unsure.sum() > FEW_ENDS:
+            return self._walked(head)
+        closing = _closing_of(self._vocab)
+        for i in np.flatnonzero(unsure).tolist():
+            after = self._store.advance(head, closing.texts[int(ends[i])])
+            unsure[i] = after == DEAD or not self._store.nullable(after)
+        return ends[~unsure]
+
+    def _walked(self, head: StateId) -> Int32Array:
         closing = _closing_of(self._vocab)
         states = self._walker.states_in(head, closing.trie)[closing.owners]
         arena = self._store.arena
@@ -201,10 +230,12 @@ class _Closing:
     """Where a quote stands in a vocabulary's trie, with something below.
 
     Attributes:
+        texts: By node, the bytes from the root to it, which is the quote.
         trie: The texts from the root to there; its tokens are nodes of the vocabulary's trie.
         owners: int32: for each of its tokens the node of `trie` that spells it.
     """
 
+    texts: dict[int, bytes]
     trie: Trie
     owners: Int32Array
 
@@ -220,4 +251,5 @@ def _closing_of(vocab: Vocabulary) -> _Closing:
         for token, depth in zip(below.tolist(), trie.depth[nodes].tolist(), strict=True)
     ]
     closing = build_trie(texts).retargeted(nodes.tolist())
-    return _Closing(closing, Places.of(closing).owners)
+    by_node = dict(zip(nodes.tolist(), texts, strict=True))
+    return _Closing(by_node, closing, Places.of(closing).owners)

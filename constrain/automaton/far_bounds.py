@@ -13,41 +13,43 @@ no longer than the bounds reach, t·u is in what has them as well. The other way
 of what has none, as long as no complement stands around a bound: there all is left as it is.
 
 The shortest u is read from the terms, but for intersections: those are asked for only where one
-member is part of all others, and so is the intersection. Where a text has come to what follows,
-such as the rest of an object, both states go on alike, and that need not be looked into.
+member is part of all others, and so is the intersection. A bound on words, such as that of the
+second above, is taken out even where it is near: few tokens have more than two words, so the same
+with a bound of two tells the rest, as all that it has the state has too.
+
+Where a text has come to what follows, such as the rest of an object, both states go on alike, and
+that need not be looked into.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from constrain.algebra.store import StateId, TermStore
+from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.inclusion import Inclusions
+from constrain.automaton.long_tokens import LENGTHS
 from constrain.kernels.derive import layout as lay
-from constrain.vocab import Trie, Vocabulary, build_trie, per_vocabulary
 
-__all__ = ["MAX_PARTS", "FarBounds", "Like", "long_tokens"]
-
-Int32Array = npt.NDArray[np.int32]
+__all__ = ["MAX_PARTS", "FarBounds", "Like"]
 
 LEAST_REACH = 24
 """Bytes that a bound must reach to count as far."""
-LENGTHS = (16, 24, 32, 48, 64, 96)
-"""Tokens past one of these are long. Of Qwen 3's 151,669, 1,918 are longer than 16 bytes, 240 than
-32, and 121 than 64."""
+LEAST_OF_WORDS = 8
+"""The same of one on words of any length, of which few tokens have many."""
+MAX_TRIES = 4
+"""Bounds that are taken out one after another until the shortest way out is known."""
+NEAR = 2
+"""How often what is near may come. Few tokens have more than two words."""
+MAX_LIKES = 64
+"""Likes that are remembered, each for the walk that follows."""
 MAX_PARTS = 16
 """Parts of a head. A pattern may have thousands in a row."""
 MAX_TERMS = 4096
 """Terms of one part looked at; one with more has no far bounds."""
-MAX_STATES = 512
-"""States looked at to see whether one member of an intersection is part of another: some 10 ms."""
-MAX_SEARCHES = 4
-"""Such searches of a grammar that may be for nothing, since there are more states."""
 
 
 class Like(NamedTuple):
@@ -58,11 +60,14 @@ class Like(NamedTuple):
         longest: Tokens of so many bytes, or fewer, that it lets through the other one does, too.
         at_most: Lets every token through that the other does, and few more, long ones; None if
             there is no such state.
+        at_least: The other one lets every token through that this does, which has near bounds for
+            the farthest; None if there is no such state.
     """
 
     state: StateId
     longest: int
     at_most: StateId | None
+    at_least: StateId | None
 
 
 class _Look(NamedTuple):
@@ -84,11 +89,15 @@ class _Look(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a term: as it was, without far bounds, and what is known of it then."""
+    """A part of a term: as it was, with other bounds, and what is known of it then."""
 
-    bounded: StateId
-    relaxed: StateId
+    state: StateId
+    other: StateId
     look: _Look
+
+
+_Make = Callable[[StateId, list[_Part], int], tuple[StateId, _Look]]
+"""Called as make(state, parts, reach): what takes its place, and what is known of that."""
 
 
 _WHAT_FOLLOWS = _Look(0, 0, 0, leads_on=True)
@@ -106,17 +115,17 @@ class FarBounds:
     def __init__(self, store: TermStore, structure: Structure) -> None:
         self._store = store
         self._structure = structure
+        self._likes: dict[StateId, Like | None] = {}
         self._looks: dict[int, _Look] = {}
         self._looks_now: dict[int, _Look] = {}
         """Of terms with rules, whose bodies may be made until they are asked for again."""
         self._loosest: dict[StateId, StateId] = {}
-        self._parts_of: dict[tuple[StateId, StateId], bool] = {}
-        self._searches_left = MAX_SEARCHES
+        self._inclusions = Inclusions(store, structure)
 
     @property
     def nbytes(self) -> int:
         """Bytes of what is remembered, about."""
-        return 200 * len(self._looks) + 90 * len(self._loosest) + 150 * len(self._parts_of)
+        return 200 * len(self._looks) + 90 * len(self._loosest) + self._inclusions.nbytes
 
     def without(self, state: StateId) -> Like | None:
         """A state's like without its farthest bounds.
@@ -131,31 +140,72 @@ class FarBounds:
 
         Cost: some 30 us; where a pattern is new, as much as a search of its states.
         """
+        like = self._find(state)
+        if len(self._likes) >= MAX_LIKES:
+            self._likes.clear()
+        self._likes[state] = like
+        return like
+
+    def known(self, state: StateId) -> Like | None:
+        """What was found of a state lately."""
+        return self._likes.get(state)
+
+    def _find(self, state: StateId) -> Like | None:
         self._looks_now.clear()
+        head, after = self._head(state)
+        exact = [self._exact(part) for part in head]
+        if exact != head:
+            return Like(self._store.concatenate([*exact, after]), lay.INFINITE, None, None)
+        reach = max([self._known(part).reach for part in head], default=0)
+        has_and = any([self._structure.is_kind(part, lay.AND) for part in head])
+        for _ in range(MAX_TRIES):
+            if reach < LEAST_OF_WORDS:
+                return None
+            relaxed = [self._relax(part, reach) for part in head]
+            look = functools.reduce(_in_sequence, [look for _, look in relaxed])
+            longest = reach - look.way_out
+            if look.way_out < lay.INFINITE or not has_and:
+                break
+            # The way out of an intersection may be known once a nearer bound is out of it, too.
+            reach = look.reach
+        at_most = at_least = None
+        if not has_and:
+            tight = [self._tighten(part, reach) for part in head]
+            at_least = self._store.concatenate([*tight, after])
+        if longest < LENGTHS[0] and at_least in (None, state, DEAD):
+            return None
+        if has_and and len(head) == 1:
+            bounded = [m for m in self._structure.members(head[0]) if self._known(m).reach >= reach]
+            at_most = self._store.concatenate([self._store.intersection(*bounded), after])
+        like = self._store.concatenate([*[state for state, _ in relaxed], after])
+        at_least = None if at_least in (state, DEAD) else at_least
+        return Like(like, max(longest, 0), None if at_most == state else at_most, at_least)
+
+    def _exact(self, part: StateId) -> StateId:
+        """An intersection without members of which another one is part, such as any text."""
+        if not self._structure.is_kind(part, lay.AND):
+            return part
+        kept = self._structure.members(part)
+        for member in list(kept):
+            bounds = self._structure.repeat_bounds(member)
+            if bounds is not None and bounds[1:] == (0, lay.INFINITE):
+                others = [other for other in kept if other != member]
+                if any([self._is_part(other, member) for other in others]):
+                    kept = others
+        return self._store.intersection(*kept)
+
+    def _head(self, state: StateId) -> tuple[list[StateId], StateId]:
+        """The parts of a state that are looked at, and what follows them."""
         head: list[StateId] = []
-        reach = 0
         after = state
         for part, rest in islice(self._structure.parts(state), MAX_PARTS):
             if self._structure.is_kind(part, lay.CLASS) or not self._has_look(part):
                 break
-            look = self._known(part)
-            if look.leads_on and rest != lay.EPS_ID:
+            if self._known(part).leads_on and rest != lay.EPS_ID:
                 break
             head.append(part)
-            reach = max(reach, look.reach)
             after = rest
-        if reach < LEAST_REACH:
-            return None
-        relaxed = [self._relax(part, reach) for part in head]
-        longest = reach - functools.reduce(_in_sequence, [look for _, look in relaxed]).way_out
-        if longest < LENGTHS[0]:
-            return None
-        at_most = None
-        if len(head) == 1 and self._structure.is_kind(head[0], lay.AND):
-            bounded = [m for m in self._structure.members(head[0]) if self._known(m).reach >= reach]
-            at_most = self._store.concatenate([self._store.intersection(*bounded), after])
-        like = self._store.concatenate([*[state for state, _ in relaxed], after])
-        return Like(like, longest, at_most)
+        return head, after
 
     def _known(self, node: int) -> _Look:
         return self._looks.get(node) or self._looks_now[node]
@@ -225,11 +275,19 @@ class FarBounds:
             return _Look(reach, max(look.least for look in below), lay.INFINITE)
         (body,) = below
         lo, hi = self._bounds(state)
-        if hi < lay.INFINITE and hi * body.least >= LEAST_REACH:
-            reach = max(reach, _capped(hi * body.least))
+        bound = hi * body.least if hi < lay.INFINITE else 0
+        if bound >= LEAST_REACH or (bound >= LEAST_OF_WORDS and self._counts_words(state)):
+            reach = max(reach, _capped(bound))
         least = _capped(lo * body.least)
         way_out = _capped(body.way_out + max(lo - 1, 0) * body.least)
         return _Look(reach, least, max(least, way_out))
+
+    def _counts_words(self, state: StateId) -> bool:
+        """Whether what a repeat counts begins with as many of something as there are."""
+        (body,) = self._structure.read(state)[2] or [lay.EPS_ID]
+        first, rest = next(self._structure.parts(StateId(body)))
+        bounds = self._structure.repeat_bounds(first)
+        return rest != lay.EPS_ID and bounds is not None and bounds[2] == lay.INFINITE
 
     def _bounds(self, state: StateId) -> tuple[int, int]:
         bounds = self._structure.repeat_bounds(state)
@@ -241,25 +299,64 @@ class FarBounds:
 
         What was not looked into stays as it is.
         """
-        done: dict[int, tuple[StateId, _Look]] = {}
-        todo = [int(root)]
+        part = self._rebuilt(root, reach, self._make_relaxed)
+        return part.other, part.look
+
+    def _tighten(self, root: StateId, reach: int) -> StateId:
+        """A term that was looked at, with near bounds for those on words that reach so far.
+
+        DEAD if it has other bounds that do.
+        """
+        return self._rebuilt(root, reach, self._make_tight).other
+
+    def _rebuilt(self, root: StateId, reach: int, make: _Make) -> _Part:
+        """A term with another one in its place, made of those in the places of its parts.
+
+        What has no bounds that reach so far stays as it is.
+        """
+        done: dict[int, _Part] = {}
+        todo = [root]
         while todo:
-            node = StateId(todo[-1])
+            node = todo[-1]
             if node not in done and not (self._is_known(node) and self._known(node).reach >= reach):
                 look = self._known(node) if self._is_known(node) else _WHAT_FOLLOWS
-                done[node] = node, look
+                done[node] = _Part(node, node, look)
             if node in done:
                 todo.pop()
                 continue
             parts = self._structure.read(node)[2] or []
-            missing = [part for part in parts if part not in done]
+            missing = [StateId(part) for part in parts if part not in done]
             if missing:
                 todo += missing
                 continue
             todo.pop()
-            below = [_Part(StateId(part), *done[part]) for part in parts]
-            done[node] = self._make_relaxed(node, below, reach)
+            done[node] = _Part(node, *make(node, [done[part] for part in parts], reach))
         return done[root]
+
+    def _make_tight(self, state: StateId, parts: list[_Part], reach: int) -> tuple[StateId, _Look]:
+        kind = self._structure.kind(state)
+        look = self._known(state)
+        states = [part.other for part in parts]
+        if DEAD in states:
+            return DEAD, look
+        if kind == lay.RULE:
+            return states[0], look
+        if kind == lay.CAT:
+            return self._store.concatenate(states), look
+        if kind == lay.ALT:
+            return self._store.union(*states), look
+        if kind == lay.AND:
+            return self._store.intersection(*states), look
+        lo, hi = self._bounds(state)
+        if not self._is_far(parts[0], hi, reach):
+            return self._store.repeat(states[0], lo, hi), look
+        if not self._counts_words(state):
+            return DEAD, look  # most tokens have more than a few of what is short
+        return self._store.repeat(states[0], lo, max(lo, NEAR)), look
+
+    def _is_far(self, body: _Part, hi: int, reach: int) -> bool:
+        """Whether up to hi of a body reach so far."""
+        return hi < lay.INFINITE and hi * self._known(body.state).least >= reach
 
     def _make_relaxed(
         self, state: StateId, parts: list[_Part], reach: int
@@ -268,8 +365,8 @@ class FarBounds:
         if kind == lay.AND:
             parts = self._without_looser(parts)
         if kind == lay.RULE or (len(parts) == 1 and kind == lay.AND):
-            return parts[0].relaxed, parts[0].look
-        states = [part.relaxed for part in parts]
+            return parts[0].other, parts[0].look
+        states = [part.other for part in parts]
         look = self._combined(kind, state, [part.look for part in parts])
         if kind == lay.CAT:
             return self._store.concatenate(states), look
@@ -278,35 +375,30 @@ class FarBounds:
         if kind == lay.AND:
             return self._store.intersection(*states), look
         lo, hi = self._bounds(state)
-        is_far = hi < lay.INFINITE and hi * self._known(parts[0].bounded).least >= reach
-        return self._store.repeat(states[0], lo, lay.INFINITE if is_far else hi), look
+        if not self._is_far(parts[0], hi, reach):
+            return self._store.repeat(states[0], lo, hi), look
+        look = look._replace(reach=parts[0].look.reach)
+        return self._store.repeat(states[0], lo, lay.INFINITE), look
 
     def _without_looser(self, members: list[_Part]) -> list[_Part]:
         """Members of an intersection but for those that another one is part of."""
         kept = members
         # Those that were relaxed are the looser ones, and the same again and again.
-        for member in sorted(members, key=lambda m: m.bounded == m.relaxed):
+        for member in sorted(members, key=lambda m: m.state == m.other):
             others = [other for other in kept if other is not member]
-            if any([self._is_part(other.relaxed, member.relaxed) for other in others]):
+            if any([self._is_part(other.other, member.other) for other in others]):
                 kept = others
         return kept
 
     def _is_part(self, state: StateId, of: StateId) -> bool:
-        """Whether all texts of a state are known to be texts of another one.
+        return self._inclusions.is_part(state, of, self._without_any)
 
-        Asked of the state without any far bound, which has fewer states.
-        """
+    def _without_any(self, state: StateId) -> StateId | None:
+        """A state without any far bound, which has fewer states; None if it has too many terms."""
         loosest = self._loosest.get(state)
-        if loosest is None:
-            if not self._has_look(state):
-                return False
-            loosest = self._loosest[state] = self._relax(state, LEAST_REACH)[0]
-        known = self._parts_of.get((loosest, of))
-        if known is None and self._searches_left:
-            known = self._store.is_part(loosest, of, max_states=MAX_STATES)
-            self._searches_left -= known is None
-            self._parts_of[loosest, of] = bool(known)
-        return bool(known)
+        if loosest is None and self._has_look(state):
+            loosest = self._loosest[state] = self._relax(state, LEAST_OF_WORDS)[0]
+        return loosest
 
 
 def _in_sequence(first: _Look, rest: _Look) -> _Look:
@@ -323,37 +415,3 @@ def _in_sequence(first: _Look, rest: _Look) -> _Look:
 
 def _capped(count: int) -> int:
     return min(count, lay.INFINITE)
-
-
-def long_tokens(vocab: Vocabulary, length: int) -> tuple[Trie, Int32Array]:
-    """The tokens of a vocabulary longer than `length`, and perhaps some that are not.
-
-    Args:
-        vocab: The vocabulary.
-        length: In bytes, at least the first of `LENGTHS`.
-
-    Returns:
-        A trie of them, and the words of a row of all other tokens, int32 [ceil(V/32)].
-
-    Cost: the first time for a vocabulary and one of `LENGTHS`, up to 10 ms.
-    """
-    past = max(known for known in LENGTHS if known <= length)
-    by_length = _long_tokens(vocab)
-    if past not in by_length:
-        by_length[past] = _longer_than(vocab, past)
-    return by_length[past]
-
-
-@per_vocabulary
-def _long_tokens(vocab: Vocabulary) -> dict[int, tuple[Trie, Int32Array]]:
-    """What has been found of a vocabulary, by length."""
-    return {}
-
-
-def _longer_than(vocab: Vocabulary, length: int) -> tuple[Trie, Int32Array]:
-    is_long = vocab.text_lengths > length
-    ids = np.flatnonzero(is_long).tolist()
-    others = np.full((vocab.vocab_size + 31) // 32 * 32, True)
-    others[: len(is_long)] = ~is_long
-    trie = build_trie([vocab.bytes_of(token) for token in ids]).retargeted(ids)
-    return trie, np.packbits(others, bitorder="little").view(np.int32)

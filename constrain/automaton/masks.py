@@ -28,9 +28,10 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.closed import ClosedHeads
-from constrain.automaton.far_bounds import MAX_PARTS, FarBounds, long_tokens
+from constrain.automaton.far_bounds import MAX_PARTS, FarBounds
 from constrain.automaton.heads import HeadRow
 from constrain.automaton.headwalk import HeadWalk
+from constrain.automaton.long_tokens import LENGTHS, long_tokens, longer_than
 from constrain.automaton.named import NamedTokens
 from constrain.automaton.rows import KeptRows, MaskRow, Summary, shared_rows_of, words_of
 from constrain.automaton.settle import UnsureTokens
@@ -70,8 +71,12 @@ _DRAFT_BYTES = 700
 
 FAR_OFF = 16
 """Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
+FEW_UNSURE = 8
+"""Tokens that are settled one by one rather than told by another row."""
 FEW_TOKENS = 128
 """Tokens that are settled one by one rather than by a walk."""
+MAX_MAKING = 16
+"""Rows that wait for one another before one is walked as it is. A pattern may have many bounds."""
 FEW = 8
 """A draft that differs from another in at most one of so many words is kept as what differs."""
 
@@ -166,8 +171,10 @@ class MaskRows:
         self._trie = vocab.trie
         self._walker = Walker(store, vocab)
         self._heads = HeadWalk(store, self._structure, vocab, self._walker)
-        self._closed = ClosedHeads(store, self._structure, vocab, self._walker, self.make)
         self._far_bounds = FarBounds(store, self._structure)
+        self._closed = ClosedHeads(
+            store, self._structure, vocab, self._walker, self._far_bounds, self.make
+        )
         self._num_words = (vocab.vocab_size + 31) // 32
         self._shared_rows = shared_rows_of(vocab)
         self._kept = KeptRows(max(1, max_bytes // (4 * self._num_words)))
@@ -181,9 +188,10 @@ class MaskRows:
         self._making: set[StateId] = set()
         """States whose rows are being made: none of them can be had first. In x{0,1}·y*, that of
         x*·y* would help, and the other way round."""
+        self._unlike: set[StateId] = set()
+        """States without far bounds that differ in many tokens from those with near ones."""
         self._drafts: dict[StateId, _Draft] = {}
         self._to_settle: dict[bytes, UnsureTokens] = {}
-        self._lengths = vocab.text_lengths
         self._eos_bits = words_of(np.array(vocab.eos_token_ids, np.int32), self._num_words)
 
     def make(self, state: StateId) -> MaskRow:
@@ -309,45 +317,44 @@ class MaskRows:
         if bound < FAR_OFF and base not in self._by_state:
             return None
         row = self.make(base)
-        return self._kept.keep(state, row) if self._longest(row) <= bound else None
+        return self._kept.keep(state, row) if not self._has_longer(row.words, bound) else None
 
     def _make_of_far(self, state: StateId) -> MaskRow | None:
         """The row of a state by that of its like without far bounds, and a look at long tokens."""
-        like = None if self._store.counts_tokens else self._far_bounds.without(state)
+        if self._store.counts_tokens or len(self._making) > MAX_MAKING:
+            return None
+        like = self._far_bounds.without(state)
         if like is None or like.state in self._making:
             return None
         row = self.make(like.state)
-        if like.longest >= self._trie.max_depth or self._longest(row) <= like.longest:
-            return self._kept.keep(state, row)
-        trie, others = long_tokens(self._vocab, like.longest)
         words = row.words
-        unsure = self._longer(words & ~others, like.longest)
+        unsure = words & longer_than(self._vocab, like.longest)
+        if not unsure.any():
+            return self._kept.keep(state, row)
         at_most = like.at_most
-        if len(unsure) > FEW_TOKENS and at_most is not None and at_most not in self._making:
+        if _count(unsure) > FEW_UNSURE and at_most is not None and at_most not in self._making:
             words = words & self.make(at_most).words
-            unsure = self._longer(words & ~others, like.longest)
-        if len(unsure) <= FEW_TOKENS:
-            draft = _Draft(words & ~words_of(unsure, self._num_words), [unsure])
+            unsure &= words
+        at_least = None if like.state in self._unlike else like.at_least
+        if _count(unsure) > FEW_UNSURE and at_least is not None and at_least not in self._making:
+            unsure &= ~self.make(at_least).words
+            if _count(unsure) > FEW_TOKENS:
+                self._unlike.add(like.state)
+        if words is row.words and not unsure.any():
+            return self._kept.keep(state, row)
+        if _count(unsure) <= FEW_TOKENS:
+            draft = _Draft(words & ~unsure, [_ids(unsure)])
+        elif like.longest < LENGTHS[0]:
+            return None
         else:
-            draft = _Draft(words & others)
+            trie, past = long_tokens(self._vocab, like.longest)
+            draft = _Draft(words & ~longer_than(self._vocab, past))
             self._walk(state, draft, PLAIN, trie)
         return self._make_of_draft(state, draft)
 
-    def _longer(self, words: Int32Array, length: int) -> Int32Array:
-        """The ids of a row's tokens longer than `length`, where the row has few."""
-        ids = _ids(words)
-        return ids[self._lengths[ids] > length]
-
-    def _longest(self, row: MaskRow) -> int:
-        """Bytes of the longest token that a row allows."""
-        if row.longest is None:
-            row.longest = self._longest_of(row.words)
-        return row.longest
-
-    def _longest_of(self, words: Int32Array) -> int:
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-        lengths = self._lengths[bits[: len(self._lengths)].view(np.bool_)]
-        return int(lengths.max(initial=0))
+    def _has_longer(self, words: Int32Array, length: int) -> bool:
+        """Whether a row has tokens of more bytes."""
+        return bool((words & longer_than(self._vocab, length)).any())
 
     def _make_of_parts(self, state: StateId) -> MaskRow:
         """The row of a state by what its walk tells, and steps for what it does not.
@@ -403,7 +410,7 @@ class MaskRows:
             bound = self._walker.bound
             if bound >= FAR_OFF and not self._walker.lets_text_through(base):
                 known = self._draft(base)
-                if self._longest_of(known.copy()) <= bound:
+                if not self._has_longer(known.copy(), bound):
                     return known
                 at = CLOSED
         elif at == NEEDS_BASE:
@@ -538,6 +545,10 @@ class MaskRows:
         remembered = self.steps.nbytes + self.ticks.nbytes + self._structure.nbytes
         remembered += self._far_bounds.nbytes
         return self._kept.nbytes + drafts + to_settle + remembered + own
+
+
+def _count(words: Int32Array) -> int:
+    return int(np.unpackbits(words[np.flatnonzero(words)].view(np.uint8)).sum())
 
 
 def _ids(words: Int32Array) -> Int32Array:

@@ -37,15 +37,13 @@ class MaskRow:
         words: int32 [ceil(vocab_size / 32)], 1 = allowed, read-only.
         restricts: Some id below vocab_size is not allowed.
         empty: No id is allowed.
-        longest: Bytes of the longest token that is allowed, once that was asked for.
     """
 
-    __slots__ = ("__weakref__", "empty", "longest", "restricts", "words")
+    __slots__ = ("__weakref__", "empty", "restricts", "words")
 
     def __init__(self, words: Int32Array, num_allowed: int, vocab_size: int) -> None:
         words.flags.writeable = False
         self.words = words
-        self.longest: int | None = None
         self.empty = num_allowed == 0
         self.restricts = num_allowed != vocab_size
 

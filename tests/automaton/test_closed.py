@@ -109,7 +109,7 @@ def test_what_a_union_ends_with_is_taken_out_of_it():
     state = store.intern(
         t.cat(x, t.alt((t.cat(QUOTE, end), t.cat(t.literal(b","), x, QUOTE, end))))
     )
-    heads = ClosedHeads(store, Structure(store), QUOTED, None, None)
+    heads = ClosedHeads(store, Structure(store), QUOTED, None, None, None)
     head, after = heads.split(state)
     assert head == store.intern(t.cat(x, t.alt((t.EPS, t.cat(t.literal(b","), x))), QUOTE))
     assert after == store.intern(end)
@@ -121,7 +121,7 @@ def test_what_a_union_ends_with_is_taken_out_of_it():
 def test_a_head_is_looked_at_once_for_all_places_and_grammars(monkeypatch):
     looked_at = []
     ends = ClosedHeads._ends
-    spy = lambda heads, head: looked_at.append(head) or ends(heads, head)  # noqa: E731 - short
+    spy = lambda heads, head, n: looked_at.append(head) or ends(heads, head, n)  # noqa: E731 - short
     monkeypatch.setattr(ClosedHeads, "_ends", spy)
     tokens = [bytes([b]) for b in range(256)] + [b'",', b'","', b'"}', b'"]', b"aa", None]
     vocab = Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])

@@ -13,8 +13,10 @@ from constrain import Grammar, Limits, Vocabulary
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
 from constrain.algebra.structure import Structure
-from constrain.automaton import Automaton, far_bounds
-from constrain.automaton.far_bounds import FarBounds, long_tokens
+from constrain.automaton import Automaton, far_bounds, inclusion
+from constrain.automaton.far_bounds import FarBounds
+from constrain.automaton.inclusion import Inclusions
+from constrain.automaton.long_tokens import LENGTHS, long_tokens, longer_than
 from constrain.automaton.masks import MaskRows
 from constrain.kernels.derive import layout as lay
 from tests.algebra.strategies import boolean_terms, plain_terms
@@ -94,6 +96,7 @@ def test_which_rows_are_told_by_others(schema, text, told, monkeypatch):
 def near_is_far(monkeypatch):
     """Bounds of two bytes count as far, so that short texts show all there is to see."""
     monkeypatch.setattr(far_bounds, "LEAST_REACH", 2)
+    monkeypatch.setattr(far_bounds, "LEAST_OF_WORDS", 2)
     monkeypatch.setattr(far_bounds, "LENGTHS", (1,))
 
 
@@ -138,6 +141,12 @@ def test_both_let_the_same_short_texts_through(near_is_far, head, after):
                 assert store.advance(found.state, more) != 0, (text, more)
             if alive and found.at_most is not None:
                 assert store.advance(found.at_most, more) != 0, (text, more)
+            if found.at_least is not None and store.advance(found.at_least, more) != 0:
+                assert alive, (text, more)
+            ends = alive and store.nullable(store.advance(state, more))
+            ended = store.advance(found.state, more)
+            if len(more) <= found.longest:
+                assert ends == (ended != 0 and store.nullable(ended)), (text, more)
 
 
 @pytest.mark.parametrize(("max_states", "known"), [(10_000, True), (100, None)])
@@ -151,7 +160,7 @@ def test_that_one_member_is_part_of_another(max_states, known):
 
 
 def test_searches_for_nothing_are_few(monkeypatch):
-    monkeypatch.setattr(far_bounds, "MAX_STATES", 3)
+    monkeypatch.setattr(inclusion, "MAX_STATES", 3)
     asked = []
     is_part = TermStore.is_part
 
@@ -162,12 +171,14 @@ def test_searches_for_nothing_are_few(monkeypatch):
 
     monkeypatch.setattr(TermStore, "is_part", spy)
     pattern = "^(?:" + "|".join(f"{n}[a-z]{{{n}}}" for n in range(10, 40)) + ")*$"
-    schema = {"type": "string", "pattern": pattern, "maxLength": 400}
+    # That it is made of texts without an A can be read; of such before those without a B cannot.
+    both = [{"pattern": pattern}, {"pattern": "^[^A]*[^B]*$"}]
+    schema = {"type": "string", "allOf": both, "maxLength": 400}
     automaton = Automaton(Grammar.from_json_schema(schema), LONG, Limits())
     for n in range(10, 40):
         state = automaton.after_bytes(automaton.start, f'"{n}abcde'.encode())
         assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all()
-    assert asked.count(None) == far_bounds.MAX_SEARCHES
+    assert asked.count(None) == inclusion.MAX_SEARCHES
 
 
 def test_rules_inside_of_themselves_have_no_far_bounds():
@@ -184,10 +195,73 @@ def test_rules_inside_of_themselves_have_no_far_bounds():
 
 @pytest.mark.parametrize("length", [16, 17, 40, 89, 90, 500])
 def test_long_tokens(length):
-    trie, others = long_tokens(LONG, length)
-    long = set(trie.tokens.tolist())
-    assert {i for i in range(506) if len(LONG.bytes_of(i)) > length} <= long
-    for token in range(LONG.vocab_size):
-        assert bool(int(others.view("uint32")[token >> 5]) >> (token & 31) & 1) == (
-            token not in long
-        )
+    lengths = [len(LONG.bytes_of(i)) for i in range(506)] + [0]
+    trie, past = long_tokens(LONG, length)
+    assert past == max(known for known in LENGTHS if known <= length)
+    assert sorted(trie.tokens.tolist()) == [i for i in range(507) if lengths[i] > past]
+    words = longer_than(LONG, length).view("uint32")
+    told = [bool(int(words[i >> 5]) >> (i & 31) & 1) for i in range(32 * len(words))]
+    assert told == [i < 507 and lengths[i] > length for i in range(len(told))]
+
+
+def test_a_pattern_may_have_bounds_without_end():
+    parts = "|".join(f"(?:{chr(97 + n % 26)}+-){{0,{n}}}{n}" for n in range(30, 400))
+    schema = {"type": "string", "pattern": f"^(?:{parts})$", "maxLength": 2000}
+    automaton = Automaton(Grammar.from_json_schema({"items": schema}), LONG, Limits())
+    for text in ('["', '["a', '["z-', '["b-b'):
+        state = automaton.after_bytes(automaton.start, text.encode())
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+def test_words_are_told_by_what_allows_more_and_what_allows_less(monkeypatch):
+    asked = []
+    make = MaskRows._make_of_far
+
+    def spy(rows, state):
+        row = make(rows, state)
+        asked.append((rows._far_bounds.known(state), row))
+        return row
+
+    monkeypatch.setattr(MaskRows, "_make_of_far", spy)
+    schema = {"type": "string", "pattern": r"^(?:\S+\s+){0,9}\S+$"}
+    automaton = Automaton(Grammar.from_json_schema(schema), LONG, Limits())
+    for n in range(1, 10):
+        state = automaton.after_bytes(automaton.start, b'"' + b"ab " * n + b"a")
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), n
+    told = [like for like, row in asked if row is not None]
+    assert len({like.state for like in told}) == len({like.at_least for like in told}) == 1
+    assert len(told) == 4
+
+
+text = t.repeat(t.alt((t.ByteClass(7 << 97), t.literal("é".encode()))), 0, None)
+
+
+@settings(max_examples=300)
+@given(st.one_of(heads, boolean_terms, st.builds(t.cat, heads, boolean_terms)))
+def test_what_is_seen_to_be_made_of_texts_is(head):
+    store = TermStore()
+    state, of = store.intern(head), store.intern(text)
+    if store.is_empty(state) or not Inclusions(store, Structure(store)).is_part(state, of, no_one):
+        return
+    assert store.is_part(state, of, max_states=10_000) is True
+
+
+def no_one(state):
+    """Without a search."""
+    return None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "seen"),
+    [
+        (r"([a-c]{1,63}(é|b))*a{5,900}", True),
+        (r"[a-c]+(?:éé|c{2}(?:é|ab)*)*", True),
+        (r"[a-cê]+", False),
+        (r"[a-c]*d", False),
+    ],
+)
+def test_what_is_seen_without_a_search_of_all_states(pattern, seen):
+    store = TermStore()
+    state = store.intern(Grammar.from_regex(pattern).term)
+    of = store.intern(text)
+    assert Inclusions(store, Structure(store)).is_part(state, of, no_one) is seen

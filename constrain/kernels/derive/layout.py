@@ -219,6 +219,8 @@ COUNTED = 4096
 """A repeat of up to FAR_REPEATS or more stands somewhere in it, but not without a bound."""
 FAR_REPEATS = 12
 """Counts from which on a bound may reach past most tokens (`automaton/far_bounds.py`)."""
+FAR_WORDS = 4
+"""The same where each begins with as many of something as there are, as words of a text do."""
 LOOKED_AT = 1 << 16
 """From this bit on: how often the term was looked at for one byte, without a row."""
 MAX_PATIENCE = (1 << 15) - 1

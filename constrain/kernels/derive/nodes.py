@@ -35,6 +35,7 @@ from constrain.kernels.derive.layout import (
     EMPTY_ID,
     EPS_ID,
     FAR_REPEATS,
+    FAR_WORDS,
     FIRST,
     FLAGS,
     FOLLOW,
@@ -274,6 +275,15 @@ def make_byte(A, byte, sp):
 
 
 @inner
+def _is_word(A, x):
+    """Whether a term begins with as many of something as there are, and something else follows."""
+    if A[NODE * x + KIND] != CAT:
+        return False
+    first = np.int64(A[NODE * x + ARG_A])
+    return A[NODE * first + KIND] == REPEAT and A[NODE * first + ARG_C] == INFINITE
+
+
+@inner
 def make_repeat(A, x, lo, hi):
     """`x` lo..hi times (hi may be INFINITE); `x` is not nullable."""
     if hi == 0 or x == EPS_ID:
@@ -284,7 +294,8 @@ def make_repeat(A, x, lo, hi):
         return np.int64(x)
     flags = NULLABLE | NONEMPTY if lo == 0 else A[NODE * x + FLAGS] & NONEMPTY
     flags |= A[NODE * x + FLAGS] & (ANYWHERE | FIRST)
-    if FAR_REPEATS <= hi < INFINITE:
+    least = FAR_WORDS if _is_word(A, x) else FAR_REPEATS
+    if least <= hi < INFINITE:
         flags |= COUNTED
     return intern_node(A, REPEAT, x, lo, hi, flags)
 
