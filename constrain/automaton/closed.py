@@ -107,8 +107,10 @@ class ClosedHeads:
         rest = state
         while rest != lay.EPS_ID and len(parts) < MAX_PARTS:
             part, after = next(self._structure.parts(rest))
-            if self._structure.is_kind(part, lay.RULE) or self._structure.is_kind(part, lay.AND):
+            if self._structure.is_kind(part, lay.RULE):
                 part = self._unfolded(part)
+            elif self._structure.is_kind(part, lay.AND):
+                part = self._far_bounds.exact(self._unfolded(part))
             if self._structure.holds_rule(part):
                 factors = self._factored(part)
                 if factors is None:

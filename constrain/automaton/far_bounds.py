@@ -80,12 +80,14 @@ class _Look(NamedTuple):
         way_out: From wherever a text of it may have come to, so many bytes lead to an end, or
             fewer; INFINITE if that is not known.
         leads_on: It may end with terms that were not looked into. Where those begin, it ends.
+        words: Its farthest bounds are on words.
     """
 
     reach: int
     least: int
     way_out: int
     leads_on: bool = False
+    words: bool = False
 
 
 class _Part(NamedTuple):
@@ -100,6 +102,7 @@ _Make = Callable[[StateId, list[_Part], int], tuple[StateId, _Look]]
 """Called as make(state, parts, reach): what takes its place, and what is known of that."""
 
 
+_NOTHING = _Look(0, 0, 0)
 _WHAT_FOLLOWS = _Look(0, 0, 0, leads_on=True)
 """Of a term that is not looked into."""
 
@@ -153,11 +156,14 @@ class FarBounds:
     def _find(self, state: StateId) -> Like | None:
         self._looks_now.clear()
         head, after = self._head(state)
-        exact = [self._exact(part) for part in head]
+        look = functools.reduce(_in_sequence, [self._known(part) for part in head], _NOTHING)
+        reach, words = look.reach, look.words
+        has_and = any([self._structure.is_kind(part, lay.AND) for part in head])
+        if not has_and and reach - look.way_out < LENGTHS[0] and not words:
+            return None
+        exact = [self.exact(part) for part in head] if has_and else head
         if exact != head:
             return Like(self._store.concatenate([*exact, after]), lay.INFINITE, None, None)
-        reach = max([self._known(part).reach for part in head], default=0)
-        has_and = any([self._structure.is_kind(part, lay.AND) for part in head])
         for _ in range(MAX_TRIES):
             if reach < LEAST_OF_WORDS:
                 return None
@@ -169,19 +175,28 @@ class FarBounds:
             # The way out of an intersection may be known once a nearer bound is out of it, too.
             reach = look.reach
         at_most = at_least = None
-        if not has_and:
+        if not has_and and words:
             tight = [self._tighten(part, reach) for part in head]
             at_least = self._store.concatenate([*tight, after])
         if longest < LENGTHS[0] and at_least in (None, state, DEAD):
             return None
-        if has_and and len(head) == 1:
+        if has_and and len(head) == 1 and self._is_closed_by_a_byte(after):
             bounded = [m for m in self._structure.members(head[0]) if self._known(m).reach >= reach]
             at_most = self._store.concatenate([self._store.intersection(*bounded), after])
         like = self._store.concatenate([*[state for state, _ in relaxed], after])
         at_least = None if at_least in (state, DEAD) else at_least
         return Like(like, max(longest, 0), None if at_most == state else at_most, at_least)
 
-    def _exact(self, part: StateId) -> StateId:
+    def _is_closed_by_a_byte(self, after: StateId) -> bool:
+        """Whether what follows begins with one, and then a rule or nothing, as after a string."""
+        first, rest = next(self._structure.parts(after))
+        if self._structure.single_byte(first) is None:
+            return False
+        return rest == lay.EPS_ID or self._structure.holds_rule(
+            next(self._structure.parts(rest))[0]
+        )
+
+    def exact(self, part: StateId) -> StateId:
         """An intersection without members of which another one is part, such as any text."""
         if not self._structure.is_kind(part, lay.AND):
             return part
@@ -266,21 +281,25 @@ class FarBounds:
             return functools.reduce(_in_sequence, below)
         leads_on = any([look.leads_on for look in below])
         reach = max(look.reach for look in below)
+        words = reach > 0 and all([look.words for look in below if look.reach == reach])
         if kind in (lay.ALT, lay.RULE):
             least = min(look.least for look in below)
-            return _Look(reach, least, max(look.way_out for look in below), leads_on)
+            return _Look(reach, least, max(look.way_out for look in below), leads_on, words)
         if leads_on:
             return _WHAT_FOLLOWS
         if kind == lay.AND:
-            return _Look(reach, max(look.least for look in below), lay.INFINITE)
+            return _Look(reach, max(look.least for look in below), lay.INFINITE, words=words)
         (body,) = below
         lo, hi = self._bounds(state)
         bound = hi * body.least if hi < lay.INFINITE else 0
-        if bound >= LEAST_REACH or (bound >= LEAST_OF_WORDS and self._counts_words(state)):
-            reach = max(reach, _capped(bound))
+        if bound >= LEAST_OF_WORDS and bound >= reach:
+            counts_words = self._counts_words(state)
+            if bound >= LEAST_REACH or counts_words:
+                words = counts_words and (words or bound > reach)
+                reach = _capped(bound)
         least = _capped(lo * body.least)
         way_out = _capped(body.way_out + max(lo - 1, 0) * body.least)
-        return _Look(reach, least, max(least, way_out))
+        return _Look(reach, least, max(least, way_out), words=words)
 
     def _counts_words(self, state: StateId) -> bool:
         """Whether what a repeat counts begins with as many of something as there are."""
@@ -377,7 +396,7 @@ class FarBounds:
         lo, hi = self._bounds(state)
         if not self._is_far(parts[0], hi, reach):
             return self._store.repeat(states[0], lo, hi), look
-        look = look._replace(reach=parts[0].look.reach)
+        look = look._replace(reach=parts[0].look.reach, words=parts[0].look.words)
         return self._store.repeat(states[0], lo, lay.INFINITE), look
 
     def _without_looser(self, members: list[_Part]) -> list[_Part]:
@@ -405,11 +424,13 @@ def _in_sequence(first: _Look, rest: _Look) -> _Look:
     """What is known of one term after another; of the second nothing if the first leads on."""
     if first.leads_on:
         return _WHAT_FOLLOWS
+    reach = max(first.reach, rest.reach)
     return _Look(
-        max(first.reach, rest.reach),
+        reach,
         _capped(first.least + rest.least),
         _capped(max(first.way_out + rest.least, rest.way_out)),
         rest.leads_on,
+        reach > 0 and all([look.words for look in (first, rest) if look.reach == reach]),
     )
 
 

@@ -332,17 +332,21 @@ class MaskRows:
         if not unsure.any():
             return self._kept.keep(state, row)
         at_most = like.at_most
-        if _count(unsure) > FEW_UNSURE and at_most is not None and at_most not in self._making:
+        if not _are_few(unsure, FEW_UNSURE) and at_most is not None and at_most not in self._making:
             words = words & self.make(at_most).words
             unsure &= words
         at_least = None if like.state in self._unlike else like.at_least
-        if _count(unsure) > FEW_UNSURE and at_least is not None and at_least not in self._making:
+        if (
+            not _are_few(unsure, FEW_UNSURE)
+            and at_least is not None
+            and at_least not in self._making
+        ):
             unsure &= ~self.make(at_least).words
-            if _count(unsure) > FEW_TOKENS:
+            if not _are_few(unsure, FEW_TOKENS):
                 self._unlike.add(like.state)
         if words is row.words and not unsure.any():
             return self._kept.keep(state, row)
-        if _count(unsure) <= FEW_TOKENS:
+        if _are_few(unsure, FEW_TOKENS):
             draft = _Draft(words & ~unsure, [_ids(unsure)])
         elif like.longest < LENGTHS[0]:
             return None
@@ -547,8 +551,10 @@ class MaskRows:
         return self._kept.nbytes + drafts + to_settle + remembered + own
 
 
-def _count(words: Int32Array) -> int:
-    return int(np.unpackbits(words[np.flatnonzero(words)].view(np.uint8)).sum())
+def _are_few(words: Int32Array, most: int) -> bool:
+    """Whether a row has so many tokens, or fewer."""
+    some = words[np.flatnonzero(words)]
+    return len(some) <= most and int(np.unpackbits(some.view(np.uint8)).sum()) <= most
 
 
 def _ids(words: Int32Array) -> Int32Array:

@@ -7,7 +7,7 @@ through byte by byte, those with a common beginning together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +68,16 @@ class UnsureTokens:
                 path.pop()
 
 
-def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+def _common_prefix(a: bytes, b: bytes) -> int:
+    """How many bytes two texts begin with alike: halved again and again, as texts may be long."""
     count = min(len(a), len(b))
-    at = 0
-    while at < count and a[at] == b[at]:
-        at += 1
-    return at
+    if a[:count] == b[:count]:
+        return count
+    alike = 0
+    while count - alike > 1:
+        middle = (alike + count) // 2
+        if a[:middle] == b[:middle]:
+            alike = middle
+        else:
+            count = middle
+    return alike
