@@ -138,6 +138,13 @@ FREE_TEXT = [
     (r'"[^"\\\x00-\x1fx]*"', False),
     (r'"[^"\\]*"', True),
     (r'"[ -~é]*"', False),
+    # What follows begins like the text, with a part of a character, or with what no text has.
+    (r'"[^"\\\x00-\x1f]*a"', True),
+    (r'"[^"\\\x00-\x1f]*é"', True),
+    (r'"[^"\\\x00-\x1f]*[a"]"', True),
+    (r'"[^"\\\x00-\x1f]*\n[^"\\\x00-\x1f]*"', True),
+    (r'"[^"\\\x00-\x1f]*\\?"', True),
+    (r'"(ab|[^"\\\x00-\x1f])*a{2}"', True),
 ]
 
 

@@ -7,6 +7,9 @@ place. It loops if every text in S leads back to it: inside a string without bou
 
 Both are walked together, pair by pair; a byte that S can take must leave the state alive.
 Cost: 256 steps a pair; a state answers once, and all the states seen on the way to a yes with it.
+
+What h covers, h·k covers too, and what leads back to h leads back to h·k where k cannot begin with
+a byte of S: so the rest of a string is looked at once, whatever follows it.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from constrain.kernels.derive.layout import (
     BODY,
     CAT,
     CLASS,
+    CLASS_WORDS,
+    CLASSES,
     COUNTED,
     COVER_MARK,
     COVER_QUEUE,
@@ -167,8 +172,47 @@ def _meet(A, epoch, found, s, u):
 
 
 @inner
+def _head(A, state):
+    """The h of h·k that covers the slice, or may; EMPTY_ID if there is none."""
+    if A[NODE * state + KIND] != CAT or A[NODE * A[NODE * state + ARG_A] + FLAGS] & COVERS_NOT:
+        return np.int64(EMPTY_ID)
+    return np.int64(A[NODE * state + ARG_A])
+
+
+@inner
+def _is_apart(A, state, slice_start):
+    """Whether a state begins with an ASCII byte that no text of the slice has, and no other."""
+    first = np.int64(A[NODE * state + ARG_A]) if A[NODE * state + KIND] == CAT else np.int64(state)
+    if A[NODE * first + KIND] != CLASS:
+        return False
+    bits = A[CLASSES] + np.int64(A[NODE * first + ARG_A]) * CLASS_WORDS
+    targets = A[TARGETS] + np.int64(A[NODE * slice_start + ROW_OFFSET])
+    for byte in range(256):
+        if (A[bits + (byte >> 5)] >> (byte & 31)) & 1:
+            c = class_of(A, A[NODE * slice_start + ROW_PARTITION], byte)
+            if byte > 127 or A[targets + c] != EMPTY_ID:
+                return False
+    return True
+
+
+@inner
 def covers(A, state, slice_start):
     """Flag a live state COVERS or COVERS_NOT. False: STATUS says what is missing."""
+    if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
+        return True
+    h = _head(A, state)
+    if h != EMPTY_ID:
+        if not _look(A, h, slice_start):
+            return False
+        if A[NODE * h + FLAGS] & COVERS:
+            A[NODE * state + FLAGS] |= COVERS
+            return True
+    return _look(A, state, slice_start)
+
+
+@inner
+def _look(A, state, slice_start):
+    """The same by a search of what a state leads to."""
     if A[NODE * state + FLAGS] & (COVERS | COVERS_NOT):
         return True
     if begins_with_counter(A, state, FEW_REPEATS) or _begins_with_counter_in_and(
@@ -216,6 +260,21 @@ def covers(A, state, slice_start):
 @inner
 def loops(A, state, slice_start):
     """Flag a state that covers the slice LOOPS or LOOPS_NOT. The rows it looks at are there."""
+    if A[NODE * state + FLAGS] & (LOOPS | LOOPS_NOT):
+        return
+    h = _head(A, state)
+    if h != EMPTY_ID and A[NODE * h + FLAGS] & COVERS:
+        _look_for_loops(A, h, slice_start)
+        back = A[NODE * h + FLAGS] & LOOPS != 0
+        back = back and _is_apart(A, np.int64(A[NODE * state + ARG_B]), slice_start)
+        A[NODE * state + FLAGS] |= LOOPS if back else LOOPS_NOT
+        return
+    _look_for_loops(A, state, slice_start)
+
+
+@inner
+def _look_for_loops(A, state, slice_start):
+    """The same by a search, of a state that was searched before."""
     if A[NODE * state + FLAGS] & (LOOPS | LOOPS_NOT):
         return
     epoch = _begin(A, state, slice_start)
