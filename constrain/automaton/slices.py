@@ -66,8 +66,9 @@ class Forest:
         tokens: int32: see `Trie`; past them lists of tokens that `plain` names.
         end: [N], int32: see `Trie`.
         plain: int32: where what is, see `kernels/walk/layout.py`.
-        preorder: [2 * M], int32: of each node of the vocabulary's trie its end << 8 | its byte;
-            then which groups of bytes are in it and below it (`lay.GROUPS`).
+        preorder: [3 * M], int32: of each node of the vocabulary's trie its end << 8 | its byte;
+            then which groups of bytes are in it and below it (`lay.GROUPS`); then how many levels
+            of nodes these are.
         max_depth: Of all tries.
     """
 
@@ -139,7 +140,7 @@ def _is_sound(forest: Forest, trie: Trie) -> bool:
         if not np.array_equal(getattr(forest, field)[: len(known)], known):
             return False
     order = forest.preorder
-    if len(order) != 2 * trie.num_nodes or (order[: trie.num_nodes] != _order(trie)).any():
+    if len(order) != 3 * trie.num_nodes or (order[: trie.num_nodes] != _order(trie)).any():
         return False
     child_start, token_start = forest.starts.reshape(-1, 2).T
     below = forest.children >> 8
@@ -276,15 +277,15 @@ def _table(
 
 
 def _preorder(trie: Trie) -> Int32Array:
-    return _joined(_order(trie), _groups(trie))
+    return _joined(_order(trie), *_groups_and_levels(trie))
 
 
 def _order(trie: Trie) -> Int32Array:
     return trie.end << 8 | trie.byte
 
 
-def _groups(trie: Trie) -> Int32Array:
-    """[M]: the groups of bytes in each node and below it, a bit each."""
+def _groups_and_levels(trie: Trie) -> tuple[Int32Array, Int32Array]:
+    """[M]: the groups of bytes in each node and below it, a bit each; and how many levels."""
     parents, order = trie.parents, np.argsort(trie.depth, kind="stable")
     levels = np.split(order, np.cumsum(np.bincount(trie.depth))[:-1])
     state = np.zeros(trie.num_nodes + 1, np.int8)  # the last one is that of the root
@@ -296,9 +297,11 @@ def _groups(trie: Trie) -> Int32Array:
         group[inner] = group[parents[inner]]
     group[state[:-1] == _BROKEN] = lay.MALFORMED
     found = np.append(np.int32(1) << group.astype(np.int32), np.int32(0))
+    deepest = np.append(trie.depth, np.int32(0))
     for level in reversed(levels):
         np.bitwise_or.at(found, parents[level], found[level])
-    return found[:-1]
+        np.maximum.at(deepest, parents[level], deepest[level])
+    return found[:-1], deepest[:-1] - trie.depth + np.int32(1)
 
 
 def _utf8_steps() -> npt.NDArray[np.int8]:

@@ -228,16 +228,18 @@ def group_of(text):
 
 
 @pytest.mark.parametrize("vocab", [NASTY, JSON, TYPING])
-def test_the_groups_of_bytes_in_a_node_and_below_it(vocab):
-    paths, expected = [], []
+def test_the_groups_of_bytes_in_a_node_and_below_it_and_the_levels(vocab):
+    paths, expected, levels = [], [], []
     for node, depth in enumerate(vocab.trie.depth.tolist()):
         del paths[depth:]
         paths.append((paths[-1][1] if paths else b"") + bytes([vocab.trie.byte[node]]))
         paths[-1] = (node, paths[-1])
         expected.append(0)
+        levels.append(1)
         for above, _ in paths:
             expected[above] |= 1 << group_of(paths[-1][1])
-    assert forest_of(vocab).preorder[len(expected) :].tolist() == expected
+            levels[above] = max(levels[above], depth - int(vocab.trie.depth[above]) + 1)
+    assert forest_of(vocab).preorder[len(expected) :].tolist() == expected + levels
 
 
 @settings(max_examples=100)

@@ -461,7 +461,7 @@ def walk(
                 A,
                 state,
                 0,
-                preorder.shape[0] >> 1,
+                preorder.shape[0] // 3,
                 preorder,
                 starts,
                 tokens,
@@ -506,7 +506,7 @@ def walk(
     base_partition = np.int64(stack[FRAME * top + 4])
     base_offset = np.int64(stack[FRAME * top + 5])
     groups = np.int64(stack[FRAME * top + 6])
-    nodes = preorder.shape[0] >> 1
+    nodes = preorder.shape[0] // 3
     visited = np.int64(A[NUM_VISITED])
     while True:
         if at >= end:

@@ -49,7 +49,7 @@ _DIGIT = 48
 def is_within(preorder, node, groups):
     """Whether a node, and all that is below it, is whole characters of these groups."""
     begins = preorder[node] & 0xC0 != 0x80  # a state leads back by whole characters only
-    return begins and preorder[(preorder.shape[0] >> 1) + node] & ~groups == 0
+    return begins and preorder[preorder.shape[0] // 3 + node] & ~groups == 0
 
 
 @inner

@@ -6,7 +6,7 @@ node instead of 10. Where another byte leaves the run, its node and the state th
 (an *exit*), and the walk goes on from there as always.
 
 Where a state leads back to itself by all bytes that lie below a node, what lies there is not looked
-at: its tokens are in (`returns.py`).
+at: its tokens are in (`returns.py`). So it is where they go no deeper than the run is known to go.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from constrain.kernels.derive.layout import (
     byte_in,
     class_of,
 )
+from constrain.kernels.walk.layout import GROUPS, NON_ASCII
 from constrain.kernels.walk.returns import is_within, leads_back_by
 
 LEAST_RUN = 24
@@ -66,6 +67,16 @@ def _run_class(A, state):
 
 
 @inner
+def _groups_of(A, state, run):
+    """Which groups of ASCII are in a class of bytes, a bit each."""
+    groups = (np.int64(1) << NON_ASCII) - 1
+    for byte in range(128):
+        if class_of(A, A[NODE * state + ROW_PARTITION], byte) != run:
+            groups &= ~(np.int64(1) << GROUPS[byte])
+    return groups
+
+
+@inner
 def go_through_run(
     A, state, first, stop, preorder, starts, tokens, mask, levels, base, exits, found
 ):
@@ -76,8 +87,8 @@ def go_through_run(
         state: A live state whose row is there.
         first: The nodes first, ..., stop - 1 are gone through: all those below some node.
         stop: See first.
-        preorder: [2 * N], int32: of each node end << 8 | byte; then which groups of bytes are in
-            it and below it.
+        preorder: [3 * N], int32: of each node end << 8 | byte; then which groups of bytes are in
+            it and below it; then how many levels of nodes these are.
         starts: See `Trie`.
         tokens: See `Trie`.
         mask: [ceil(V/32)], uint32. Mutated.
@@ -101,6 +112,8 @@ def go_through_run(
     last = np.int64(EMPTY_ID)
     depth = np.int64(0)
     at = np.int64(first)
+    nodes = preorder.shape[0] // 3
+    groups = _groups_of(A, state, run)
     free = np.int64(0)  # by which groups of bytes the levels from `looping` on lead back
     looping = np.int64(NEVER)
     if A[A[TARGETS] + levels[base] + run] == state:
@@ -112,7 +125,8 @@ def go_through_run(
         while depth > 0 and at >= levels[base + LEVEL * depth - 1]:
             depth -= 1
         end = np.int64(preorder[at]) >> 8
-        if depth >= looping and is_within(preorder, at, free):
+        goes_on = depth + preorder[2 * nodes + at] <= known and is_within(preorder, at, groups)
+        if goes_on or (depth >= looping and is_within(preorder, at, free)):
             for j in range(starts[2 * at + 3], starts[2 * end + 3]):
                 token = tokens[j]
                 mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
