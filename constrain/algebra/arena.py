@@ -39,7 +39,7 @@ Int32Array = npt.NDArray[np.int32]
 
 FIRST_CAPACITY: Final = {
     "nodes": 2048,
-    "pool": 1024,
+    "pool": 2048,
     "classes": 128,
     "partitions": 256,
     "targets": 16384,

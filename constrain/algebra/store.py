@@ -576,6 +576,8 @@ class TermStore:
                 capacity[other] *= 2
         if 2 * len(self._captures) > capacity["captures"]:
             capacity["captures"] *= 2
+        # What takes little room has enough of it: to wait for it costs as much as for the rest.
+        capacity["pool"] = max(capacity["pool"], capacity["nodes"])
         as_before = all(capacity[what] == self._capacity[what] for what in TABLES.values())
         large = grown_arena(self.arena, capacity, tables=as_before)
         if not as_before:

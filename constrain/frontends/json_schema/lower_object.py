@@ -42,6 +42,10 @@ _NO_KEYS = frozenset[str]()
 _CHUNK = 64
 """Members that one rule offers in declared order; a rule that states share has the others."""
 
+_AHEAD = 16
+"""Members after which what follows is made with what follows the one that a text has: most texts
+have the next ones too, and a rule for each costs several times what it says."""
+
 
 def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
     """Every spelling of every object of a shape that has one."""
@@ -90,6 +94,7 @@ class ObjectLowering:
         # Where only the index matters: from which one on no key must come, and what is made.
         self._optional_from = max((i + 1 for i, r in enumerate(self._required) if r), default=0)
         self._simple_rules: dict[int, Rule] = {}
+        self._ahead: dict[int, tuple[Term, Term]] = {}
         self._simple_ways: dict[int, Term] = {}
         self._others: Term | None = None
         self._rules: dict[MemberState, Rule] = {}
@@ -101,7 +106,7 @@ class ObjectLowering:
     def start(self) -> Term:
         """What follows the opening brace."""
         if self._is_simple:
-            return self._simple_body(0, first=True)
+            return self._simple_start()
         pending = frozenset(range(len(self._members.obligations)))
         return self._after(MemberState(0, pending, 0, True))
 
@@ -165,19 +170,46 @@ class ObjectLowering:
 
     # Members in declared order of which nothing matters but which can still come
 
+    def _simple_start(self) -> Term:
+        """What follows the opening brace."""
+        can_end = self._optional_from == 0
+        return self._or_end(self._simple_offer(0), first=True, can_end=can_end)
+
     def _simple_after(self, index: int) -> Rule:
         """What follows a member, where those from an index on may still come."""
         found = self._simple_rules.get(index)
         if found is None:
             found = self._simple_rules[index] = self._rule(
-                lambda: self._simple_body(index, first=False),
+                lambda: self._simple_ahead(index),
                 lambda: index >= self._optional_from,
             )
         return found
 
-    def _simple_body(self, index: int, *, first: bool) -> Term:
-        offered = self._simple_offer(index)
-        return self._or_end(offered, first=first, can_end=index >= self._optional_from)
+    def _simple_ahead(self, index: int) -> Term:
+        """As `_simple_after`, with what follows the next members."""
+        known = self._ahead
+        if index not in known:
+            last = min(index + _AHEAD, len(self._keys))
+            stop = next((i for i in range(index + 1, last) if i in known), last)
+            if stop in known:
+                after, offered = known[stop]
+            elif stop == len(self._keys):
+                offered = self._simple_offer(stop)
+                after = self._simple_end(stop, offered)
+                known[stop] = after, offered
+            else:
+                offered = EMPTY if self._required[stop - 1] else self._simple_offer(stop)
+                after = self._simple_after(stop)
+            for i in range(stop - 1, index - 1, -1):
+                key = self._keys[i]
+                way = cat(self._member(key, self._members.named[key]), after)
+                offered = way if self._required[i] else alt((way, offered))
+                after = self._simple_end(i, offered)
+                known[i] = after, offered
+        return known[index][0]
+
+    def _simple_end(self, index: int, offered: Term) -> Term:
+        return self._or_end(offered, first=False, can_end=index >= self._optional_from)
 
     def _simple_offer(self, index: int) -> Term:
         """Members from an index on, and what follows them; the last of many by a rule."""

@@ -80,9 +80,7 @@ class Arguments(ObjectLowering):
         """What follows the opening mark: a rule, as an argument may have arguments of its own."""
         if not self._is_simple:
             return super().start()
-        return self._rule(
-            lambda: self._simple_body(0, first=True), lambda: self._optional_from == 0
-        )
+        return self._rule(self._simple_start, lambda: self._optional_from == 0)
 
     def _rule(self, make: Callable[[], Term], can_end: Callable[[], bool]) -> Rule:
         nullable = not self._how.end and can_end()
