@@ -8,12 +8,14 @@ A program is post-order: an instruction names its operands by the number of thei
     >>> program, made = write_program(cat(ab, literal(b"c"), ab), {ab: ~7}, None)
     >>> program[-5:], len(made)
     ([4, 3, -8, 0, -8], 2)
+
+A literal that something follows is no term of its own: only its bytes with what follows them.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from constrain.algebra import terms as t
@@ -58,37 +60,38 @@ def write_program(
         known: `~node` of the terms that are there.
         numbers: Of what is kept outside of kernels.
 
-    Cost: two looks at most at each term that is not there, and at its parts.
+    Cost: a look at each term that is not there, and at its parts.
     """
     out: list[int] = []
     made: list[t.Term] = []
     new: dict[t.Term, int] = {}  # their numbers
     known_operand, new_operand = known.get, new.get
-    todo: list[tuple[t.Term, Sequence[t.Term]]] = [(root, _parts(root))]
-    while todo:
-        term, parts = todo[-1]
-        operands: list[int] = []
-        complete = True
-        for part in parts:
+    # A term waits while a part of it is written: with the parts that are left, and operands so far.
+    waiting: list[tuple[t.Term, Iterator[t.Term], list[int]]] = []
+    term, left = root, iter(_parts(root))
+    operands: list[int] = []
+    while True:
+        for part in left:
             operand = known_operand(part)  # most parts of a large union are known
             if operand is None:
                 operand = new_operand(part)
-                if operand is None:
-                    if part.parts:
-                        todo.append((part, _parts(part)))
-                        complete = False
-                        continue
-                    _EMITTERS[type(part)](part, (), numbers, out)
-                    operand = new[part] = len(made)
-                    made.append(part)
+            if operand is None:
+                waiting.append((term, left, operands))
+                term, left, operands = part, iter(_parts(part)), []
+                break
             operands.append(operand)
-        if complete:
-            todo.pop()
-            if term not in new:
-                _EMITTERS[type(term)](term, operands, numbers, out)
-                new[term] = len(made)
-                made.append(term)
-    return out, made
+        else:
+            kind = type(term)
+            if kind is t.Alt:
+                out += (ops.OP_ALT, len(operands), *operands)
+            else:
+                _EMITTERS[kind](term, operands, numbers, out)
+            operand = new[term] = len(made)
+            made.append(term)
+            if not waiting:
+                return out, made
+            term, left, operands = waiting.pop()
+            operands.append(operand)
 
 
 def _parts(term: t.Term) -> Sequence[t.Term]:
@@ -98,9 +101,11 @@ def _parts(term: t.Term) -> Sequence[t.Term]:
     """
     if type(term) is not t.Cat:
         return term.parts
-    parts = [term.head]
-    tail = term.tail
-    while type(tail) is t.Cat and len(parts) < _RUN:
+    head, tail = term.head, term.tail
+    if type(head) is t.Literal:
+        return (tail,)
+    parts = [head]
+    while type(tail) is t.Cat and type(tail.head) is not t.Literal and len(parts) < _RUN:
         parts.append(tail.head)
         tail = tail.tail
     parts.append(tail)
@@ -122,13 +127,15 @@ def _class(term: t.ByteClass, operands: Operands, numbers: Numbers, out: list[in
 
 
 def _literal(term: t.Literal, operands: Operands, numbers: Numbers, out: list[int]) -> None:
-    out += (ops.OP_LITERAL, len(term.text))
-    out += term.text
+    out += (ops.OP_LITERAL, len(term.text), *term.text, ~lay.EPS_ID)
 
 
 def _cat(term: t.Cat, operands: Operands, numbers: Numbers, out: list[int]) -> None:
-    out += (ops.OP_CAT, len(operands))
-    out += operands
+    head = term.head
+    if type(head) is t.Literal:
+        out += (ops.OP_LITERAL, len(head.text), *head.text, *operands)
+    else:
+        out += (ops.OP_CAT, len(operands), *operands)
 
 
 def _alt(term: t.Alt, operands: Operands, numbers: Numbers, out: list[int]) -> None:

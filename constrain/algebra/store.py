@@ -155,7 +155,7 @@ class TermStore:
         if operand is None:
             program, terms = write_program(term, self._operands, self)
             self._limits.check("max_program_bytes", 4 * len(program), "a batch of terms")
-            operands = [~state for state in self._build_all(program, len(terms)).tolist()]
+            operands: list[int] = (~self._build_all(program, len(terms))).tolist()
             operand = operands[-1]
             pairs: Iterable[tuple[t.Term, int]] = zip(terms, operands, strict=True)
             if not keep:
@@ -519,7 +519,8 @@ class TermStore:
 
     def _make_body(self, node: int) -> None:
         """Make the body of a RULE, or what follows a captured text."""
-        kind, a, b = self.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        at = lay.NODE * node + lay.KIND
+        kind, a, b = self.arena[at : at + 3].tolist()
         keep = True
         if kind == lay.RULE:
             rule = self._rules[a]
@@ -538,7 +539,8 @@ class TermStore:
         """The bytes of a TEXT."""
         parts: list[bytes] = []
         while node != lay.EPS_ID:
-            node, packed, size = self.arena[lay.NODE * node + lay.ARG_A :][:3].tolist()
+            at = lay.NODE * node + lay.ARG_A
+            node, packed, size = self.arena[at : at + 3].tolist()
             parts.append(packed.to_bytes(lay.TEXT_BYTES, "little")[:size])
         return b"".join(reversed(parts))
 

@@ -90,7 +90,7 @@ class Assertions:
         arrays = whole.arrays if _OF_ARRAYS.isdisjoint(names) else self._arrays(node)
         objects = whole.objects
         if other_keys or not _OF_OBJECTS.isdisjoint(names):
-            objects = self._objects(node, other_keys)
+            objects = self.objects(node, other_keys)
         found = (numbers, strings, arrays, objects)
         if found == (whole.numbers, whole.strings, whole.arrays, whole.objects):
             return EVERYTHING
@@ -185,7 +185,8 @@ class Assertions:
         tidied = tidy_array(shape, self._table)
         return () if tidied is None else (tidied,)
 
-    def _objects(self, node: Node, other_keys: KeySet | None) -> tuple[ObjectShape, ...]:
+    def objects(self, node: Node, other_keys: KeySet | None = None) -> tuple[ObjectShape, ...]:
+        """What they say of objects. See `shapes`."""
         properties = node.get("properties") or {}
         patterns = node.get("patternProperties") or {}
         named = {key: self._expr(node, s) for key, s in properties.items()}

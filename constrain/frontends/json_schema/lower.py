@@ -21,7 +21,7 @@ from constrain.algebra.terms import (
 from constrain.frontends.json_schema.assertions import kinds
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
-from constrain.frontends.json_schema.expr import TRUE, Expr
+from constrain.frontends.json_schema.expr import TRUE, Expr, Finite
 from constrain.frontends.json_schema.layout import layout_of
 from constrain.frontends.json_schema.lower_array import array_term
 from constrain.frontends.json_schema.lower_object import object_term
@@ -34,6 +34,9 @@ from constrain.frontends.json_schema.style import JSONStyle
 from constrain.frontends.json_schema.text import QUOTE, alphabet
 
 __all__ = ["Lowering"]
+
+_FEW = 16
+"""Values that are written where they stand, rather than in a rule."""
 
 
 class Lowering:
@@ -72,6 +75,7 @@ class Lowering:
         self._comparing: Lowering | None = None
         self._depth: int = 0 if outside is None else outside._depth + 1
         self.layout = layout_of(style, self._depth)
+        self._whole: Expr | None = None
         self._values: dict[Expr, Term] = {}
         self._later: dict[Expr, Term] = {}
         self._scalars: dict[Expr, Term] = {} if outside is None else outside._scalars
@@ -107,6 +111,7 @@ class Lowering:
 
     def text(self, expr: Expr) -> Term:
         """Whole texts whose value is in an expression that has one."""
+        self._whole = expr
         return cat(self.layout.around, self._value(expr), self.layout.around)
 
     def value(self, expr: Expr) -> Term:
@@ -117,12 +122,17 @@ class Lowering:
         """
         return self.inside._value(expr)
 
-    def later(self, expr: Expr) -> Term:
-        """As `value`, made when a text gets there: an object offers many members, and has few."""
+    def later(self, expr: Expr, *, soon: bool = False) -> Term:
+        """As `value`, made when a text gets there: an object offers many members, and has few.
+
+        Args:
+            expr: The expression.
+            soon: A text will get there. Then a rule for a few values is not worth its while.
+        """
         inside = self.inside
         found = inside._values.get(expr) or inside._later.get(expr)
         if found is None:
-            if _plain_values(expr) is not None:
+            if _plain_values(expr) is not None or (soon and _has_few_values(expr)):
                 return inside._value(expr)
             found = inside._later[expr] = inside._value_rule(expr)
         return found
@@ -174,7 +184,10 @@ class Lowering:
     def _alternatives(self, expr: Expr, values: ShapeSet) -> Term:
         emptiness = self.emptiness
         parts = [array_term(s, self) for s in values.arrays if emptiness.array_has_value(s)]
-        parts += [object_term(s, self) for s in values.objects if emptiness.object_has_value(s)]
+        objects = [s for s in values.objects if emptiness.object_has_value(s)]
+        # Of a whole text there is nothing yet: its first mask shall not wait for what comes later.
+        ahead = len(objects) == 1 and expr is not self._whole
+        parts += [object_term(s, self, ahead=ahead) for s in objects]
         return alt([*parts, self._scalar_part(expr, values)])
 
     def _scalar_part(self, expr: Expr, values: ShapeSet) -> Term:
@@ -214,6 +227,12 @@ def _plain_values(expr: Expr) -> ShapeSet | None:
     types = node.schema["type"]
     is_plain = types in SCALARS if isinstance(types, str) else SCALARS.issuperset(types)
     return kinds(node) if is_plain else None
+
+
+def _has_few_values(expr: Expr) -> bool:
+    """Whether an expression lists a few values, one by one."""
+    node = expr.node
+    return expr.op == "node" and isinstance(node, Finite) and len(node.values) <= _FEW
 
 
 def _name(expr: Expr) -> str:

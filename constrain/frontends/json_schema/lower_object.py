@@ -17,10 +17,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from constrain.algebra.terms import EMPTY, Rule, Term, alt, cat, complement, intersect
-from constrain.frontends.json_schema.expr import Expr, implies
-from constrain.frontends.json_schema.layout import OPEN_OBJECT
+from constrain.frontends.json_schema.expr import TRUE, Expr, implies
+from constrain.frontends.json_schema.layout import OPEN_OBJECT, Layout
 from constrain.frontends.json_schema.members import Region
-from constrain.frontends.json_schema.object import ObjectShape
+from constrain.frontends.json_schema.object import ANY_OBJECT, ObjectShape
 from constrain.frontends.json_schema.string import ANY_STRING, StringShape, shape_term
 from constrain.frontends.json_schema.taken import NOTHING, Taken
 from constrain.frontends.json_schema.text import QUOTE
@@ -47,9 +47,24 @@ _AHEAD = 16
 have the next ones too, and a rule for each costs several times what it says."""
 
 
-def object_term(shape: ObjectShape, lowering: Lowering) -> Term:
-    """Every spelling of every object of a shape that has one."""
-    return cat(OPEN_OBJECT, ObjectLowering(shape, lowering).start())
+def object_term(shape: ObjectShape, lowering: Lowering, *, ahead: bool = False) -> Term:
+    """Every spelling of every object of a shape that has one.
+
+    Args:
+        shape: The shape.
+        lowering: How it is written.
+        ahead: Make what follows the first members at once, too: a text has begun the object.
+    """
+    if shape is ANY_OBJECT:
+        return cat(OPEN_OBJECT, _any_members(lowering))
+    return cat(OPEN_OBJECT, ObjectLowering(shape, lowering).start(ahead=ahead))
+
+
+def _any_members(lowering: Lowering) -> Term:
+    """What `ObjectLowering` says that follows the brace of any object."""
+    layout, value = lowering.layout, lowering.value(TRUE)
+    keys = _FreeKeys(lowering, layout, layout.end_object, 0, lowering.alphabet.text, value)
+    return alt((layout.no_members, cat(layout.after_open, QUOTE, keys.after(NOTHING))))
 
 
 class MemberState(NamedTuple):
@@ -101,12 +116,11 @@ class ObjectLowering:
         self._recent: dict[MemberState, Rule] = {}
         self._recent_bodies: dict[MemberState, Term] = {}
         self._offers: dict[int, Rule] = {}
-        self._named_members: dict[tuple[str, Expr], Term] = {}
 
-    def start(self) -> Term:
-        """What follows the opening brace."""
+    def start(self, *, ahead: bool = False) -> Term:
+        """What follows the opening brace. See `object_term`."""
         if self._is_simple:
-            return self._simple_start()
+            return self._simple_start(ahead=ahead)
         pending = frozenset(range(len(self._members.obligations)))
         return self._after(MemberState(0, pending, 0, True))
 
@@ -170,23 +184,23 @@ class ObjectLowering:
 
     # Members in declared order of which nothing matters but which can still come
 
-    def _simple_start(self) -> Term:
+    def _simple_start(self, *, ahead: bool = False) -> Term:
         """What follows the opening brace."""
-        can_end = self._optional_from == 0
-        return self._or_end(self._simple_offer(0), first=True, can_end=can_end)
+        offered = self._simple_ahead(0)[1] if ahead else self._simple_offer(0)
+        return self._or_end(offered, first=True, can_end=self._optional_from == 0)
 
     def _simple_after(self, index: int) -> Rule:
         """What follows a member, where those from an index on may still come."""
         found = self._simple_rules.get(index)
         if found is None:
             found = self._simple_rules[index] = self._rule(
-                lambda: self._simple_ahead(index),
+                lambda: self._simple_ahead(index)[0],
                 lambda: index >= self._optional_from,
             )
         return found
 
-    def _simple_ahead(self, index: int) -> Term:
-        """As `_simple_after`, with what follows the next members."""
+    def _simple_ahead(self, index: int) -> tuple[Term, Term]:
+        """As `_simple_after`, with what follows the next members; and what may follow a comma."""
         known = self._ahead
         if index not in known:
             last = min(index + _AHEAD, len(self._keys))
@@ -202,11 +216,11 @@ class ObjectLowering:
                 after = self._simple_after(stop)
             for i in range(stop - 1, index - 1, -1):
                 key = self._keys[i]
-                way = cat(self._member(key, self._members.named[key]), after)
+                way = self._named_way(key, self._members.named[key], after, soon=True)
                 offered = way if self._required[i] else alt((way, offered))
                 after = self._simple_end(i, offered)
                 known[i] = after, offered
-        return known[index][0]
+        return known[index]
 
     def _simple_end(self, index: int, offered: Term) -> Term:
         return self._or_end(offered, first=False, can_end=index >= self._optional_from)
@@ -235,8 +249,8 @@ class ObjectLowering:
             way = self._simple_ways.get(i)
             if way is None:
                 key = self._keys[i]
-                member = self._member(key, self._members.named[key])
-                way = self._simple_ways[i] = cat(member, self._simple_after(i + 1))
+                value, after = self._members.named[key], self._simple_after(i + 1)
+                way = self._simple_ways[i] = self._named_way(key, value, after)
             parts.append(way)
             if self._required[i]:
                 return parts
@@ -285,6 +299,8 @@ class ObjectLowering:
 
     def _keys_of_others(self, state: MemberState) -> Term:
         """As `_any_other`, from the key on."""
+        if self._plain and self._free is not None and not self._left(state):
+            return self._free.after(state.taken)
         parts: list[Term] = []
         after = state._replace(first=False) if state.first else state
         for i, (index, region, _) in enumerate(self._regions):
@@ -338,7 +354,7 @@ class ObjectLowering:
     def _way(self, key: str | int, value: Expr, after: MemberState) -> Term:
         """A member, and what follows it; from the key on, where the schema does not name it."""
         if isinstance(key, str):
-            return cat(self._member(key, value), self._after(after))
+            return self._named_way(key, value, self._after(after))
         index, _, keys = self._regions[key]
         keys = intersect((keys, complement(after.taken.spellings(index))))
         before = cat(self._layout.colon, self._lowering.value(value))
@@ -408,6 +424,17 @@ class ObjectLowering:
         return self._layout.no_members if first else self._layout.end_object
 
     @cached_property
+    def _free(self) -> _FreeKeys | None:
+        """Other keys, if there is no end of them and all are treated alike."""
+        if len(self._regions) != 1:
+            return None
+        index, region, keys = self._regions[0]
+        if ANY_STRING not in region.keys:
+            return None
+        ending, value = self._ending(first=False), self._lowering.value(region.value)
+        return _FreeKeys(self._lowering, self._layout, ending, index, keys, value)
+
+    @cached_property
     def _regions(self) -> list[tuple[int, Region, Term]]:
         """The regions that have a key and a value, each with its index and its keys' spellings."""
         return [
@@ -417,15 +444,11 @@ class ObjectLowering:
             and (key_term := self._region_keys(region)) is not EMPTY
         ]
 
-    def _member(self, key: str, value: Expr) -> Term:
-        """One member with a named key."""
-        found = self._named_members.get((key, value))
-        if found is None:
-            lowering = self._lowering
-            spelled = lowering.alphabet.spell_quoted(key)
-            found = cat(spelled, self._layout.colon, lowering.later(value))
-            self._named_members[key, value] = found
-        return found
+    def _named_way(self, key: str, value: Expr, after: Term, *, soon: bool = False) -> Term:
+        """One member with a named key, and what follows it; `soon`: most texts have it next."""
+        lowering = self._lowering
+        spelled = lowering.alphabet.spell_quoted(key)
+        return cat(spelled, self._layout.colon, lowering.later(value, soon=soon), after)
 
     def _region_keys(self, region: Region) -> Term:
         """Every spelling of every key of a region, without quotes."""
@@ -439,3 +462,56 @@ class ObjectLowering:
             if not strings.is_empty(left):
                 parts.append(shape_term(left, self._lowering.alphabet))
         return alt(parts)
+
+
+class _FreeKeys:
+    """Members of which nothing matters but that no key comes twice, when no others may come.
+
+    It says what `ObjectLowering` would say, for the most frequent case: what stands between two
+    keys is there once.
+
+    Args:
+        lowering: Of the object.
+        layout: Of the object.
+        ending: What ends it.
+        region: The index of the keys' region.
+        keys: Every spelling of every key, without quotes.
+        value: Every value.
+    """
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        layout: Layout,
+        ending: Term,
+        region: int,
+        keys: Term,
+        value: Term,
+    ) -> None:
+        self._lowering = lowering
+        self._region = region
+        self._keys = keys
+        before = cat(layout.colon, value)
+        self._before = cat(before, layout.separator, QUOTE)
+        self._instead = cat(before, ending)
+        self._recent: dict[Taken, Term] = {}
+
+    def after(self, taken: Taken) -> Term:
+        """A member and what follows it, from the key on, after some keys."""
+        found = self._recent.get(taken)
+        if found is None:
+            if len(self._recent) >= _MOST_RECENT:
+                self._recent.clear()
+            found = self._recent[taken] = self._made_after(taken)
+        return found
+
+    def _made_after(self, taken: Taken) -> Term:
+        region, lowering = self._region, self._lowering
+        keys = intersect((self._keys, complement(taken.spellings(region))))
+
+        def follow(text: bytes) -> Term:
+            name: str = json.loads(b'"' + text) if b"\\" in text else text[:-1].decode()
+            return self.after(taken.with_key(region, name, lowering.alphabet.spell_text(name)))
+
+        keys = cat(keys, QUOTE)
+        return lowering.capture(keys, follow, before=self._before, instead=self._instead)

@@ -52,6 +52,14 @@ _APPLYING: Final = frozenset(
 
 _UNEVALUATED: Final = frozenset(UNEVALUATED)
 
+_OF_OBJECTS_ONLY: Final = frozenset(
+    (
+        *("type", "properties", "patternProperties", "additionalProperties", "required"),
+        *("minProperties", "maxProperties"),
+    )
+)
+"""Keywords of most objects: what they say of other values is that there are none."""
+
 
 class Meaning:
     """The sets of values of one schema's nodes and expressions, made when asked for and remembered.
@@ -263,6 +271,8 @@ class Meaning:
 
     def _keywords(self, node: Node) -> ShapeSet:
         """The "and" of all keywords of a node."""
+        if _OF_OBJECTS_ONLY.issuperset(node.names) and node.get("type") == "object":
+            return ShapeSet(objects=self._assertions.objects(node))
         own = self._own(node)
         if _UNEVALUATED.isdisjoint(node.names):
             return self._apply(node, own)

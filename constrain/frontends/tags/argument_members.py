@@ -49,6 +49,7 @@ class Arguments(ObjectLowering):
     def __init__(self, shape: ObjectShape, values: Values) -> None:
         self._how = values.how
         self._values = values
+        self._named_members: dict[tuple[str, Expr], Term] = {}
         super().__init__(shape, values)
         fits = re.compile(values.how.keys).fullmatch
         for key in self._keys:
@@ -65,6 +66,7 @@ class Arguments(ObjectLowering):
         self._prefix, _, rest = self._how.member.partition("$KEY")
         self._middle, _, self._suffix = rest.partition("$VALUE")
         self._before_key = marker(self._prefix)
+        self._free = None
         # A rule may not begin with a key that is captured.
         self._is_simple = self._is_simple and bool(self._prefix)
 
@@ -76,10 +78,10 @@ class Arguments(ObjectLowering):
         first = MemberState(0, frozenset(range(len(self._members.obligations))), 0, True)
         return self._values.rule("arguments", lambda: cat(begin, self._body(first)))
 
-    def start(self) -> Term:
+    def start(self, *, ahead: bool = False) -> Term:
         """What follows the opening mark: a rule, as an argument may have arguments of its own."""
         if not self._is_simple:
-            return super().start()
+            return super().start(ahead=ahead)
         return self._rule(self._simple_start, lambda: self._optional_from == 0)
 
     def _rule(self, make: Callable[[], Term], can_end: Callable[[], bool]) -> Rule:
@@ -89,7 +91,7 @@ class Arguments(ObjectLowering):
     def _ending(self, *, first: bool) -> Term:
         return cat(self._layout.before_close, marker(self._how.end))
 
-    def _member(self, key: str, value: Expr) -> Term:
+    def _named_way(self, key: str, value: Expr, after: Term, *, soon: bool = False) -> Term:
         found = self._named_members.get((key, value))
         if found is None:
 
@@ -99,7 +101,7 @@ class Arguments(ObjectLowering):
 
             found = self._values.rule(f"argument {key!r}", body)
             self._named_members[key, value] = found
-        return found
+        return cat(found, after)
 
     def _typed(self, before: str, value: Expr) -> Term:
         """What stands before a value, and the value."""
@@ -111,7 +113,7 @@ class Arguments(ObjectLowering):
 
     def _way(self, key: str | int, value: Expr, after: MemberState) -> Term:
         if isinstance(key, str):
-            return cat(self._member(key, value), self._after(after))
+            return self._named_way(key, value, self._after(after))
         index, _, keys = self._regions[key]
         keys = intersect((keys, complement(after.taken.spellings(index))))
 

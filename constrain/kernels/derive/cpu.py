@@ -66,7 +66,7 @@ OP_EPS = 1
 OP_CLASS = 2
 """8 words"""
 OP_LITERAL = 3
-"""n, then n bytes"""
+"""n, then n bytes, i: what follows them"""
 OP_CAT = 4
 """n, then n terms"""
 OP_ALT = 5
@@ -132,10 +132,10 @@ def build(arena, program, results):
             at += CLASS_WORDS
         elif op == OP_LITERAL:
             count = np.int64(program[at + 1])
-            node = np.int64(EPS_ID)
+            node = _term(results, program[at + 2 + count])
             for i in range(count - 1, -1, -1):
                 node = make_cat(A, make_byte(A, np.int64(program[at + 2 + i]), 0), node, 0)
-            at += 1 + count
+            at += 2 + count
         elif op == OP_CAT:
             count = np.int64(program[at + 1])
             node = np.int64(EPS_ID)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from constrain.frontends.json_schema import (
     compile,
     emptiness,
     from_json_schema,
+    lower,
+    lower_object,
+    meaning,
     reading,
     same,
 )
@@ -91,11 +95,81 @@ def test_real_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_follows_a_key_that_the_schema_does_not_name(
     schema: dict[str, Any], style: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grammar = from_json_schema({"type": "object", **schema}, style=style)
+    compare({"type": "object", **schema}, style, with_all_after_keys, monkeypatch)
+
+
+def with_all_after_keys(patch: pytest.MonkeyPatch) -> None:
+    """Let nothing stand before what depends on a key."""
+    patch.setattr(ObjectLowering, "_only_others_follow", lambda *_: False)
+    patch.setattr(ObjectLowering, "_free", None)
+
+
+def one_by_one(patch: pytest.MonkeyPatch) -> None:
+    """Make a rule for what follows each member and for each value, and none in a way of its own."""
+    make = ObjectLowering.__init__
+
+    def make_plain(self: ObjectLowering, *args: Any) -> None:
+        make(self, *args)
+        self._is_simple = False
+
+    patch.setattr(ObjectLowering, "__init__", make_plain)
+    patch.setattr(lower_object, "ANY_OBJECT", None)
+    patch.setattr(ObjectLowering, "_free", None)
+    patch.setattr(lower, "_has_few_values", lambda _: False)
+    patch.setattr(meaning, "_OF_OBJECTS_ONLY", frozenset())
+    patch.setattr(compile, "READINGS", reading.Readings(0))
+
+
+MANY = {f"k{i}": {"enum": [i]} if i % 3 else {"type": "boolean"} for i in range(40)}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {"a": {}, "b": {"enum": [1, "x"]}, "c": {"const": {}}}},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "additionalProperties": False},
+        {"type": "object", "properties": MANY, "required": ["k9", "k11", "k20", "k36"]},
+        {"type": "object", "properties": MANY, "additionalProperties": {"const": 1}},
+        {"items": {"properties": {"a": {"const": 1}, "b": {}, "c": {}}, "required": ["b"]}},
+        {"properties": {"a": {"properties": {"b": {}, "c": {}}, "required": ["c"]}}},
+        {"additionalProperties": {"properties": {"a": {}}, "additionalProperties": False}},
+        {"patternProperties": {"^x": {"const": 1}}, "properties": {"y": {}}, "required": ["y"]},
+        {"anyOf": [{"required": ["a"]}, {"properties": {"b": {"const": 1}}, "required": ["b"]}]},
+        {"type": "object", "properties": {"a": {"const": 1}}, "minProperties": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("style", ["canonical", "any"])
+def test_what_is_made_ahead(schema: dict[str, Any], style: Any, monkeypatch: Any) -> None:
+    compare(schema, style, one_by_one, monkeypatch)
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_what_is_made_ahead_of_made_schemas(draft: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(40):
+        rng = random.Random(seed)
+        schema = Maker(rng, draft).root(depth=rng.choice([2, 3]))
+        if outcome(schema, dialect=draft) == "fine":
+            compare(schema, "canonical", one_by_one, monkeypatch, times=4, dialect=draft)
+
+
+def compare(
+    schema: dict[str, Any],
+    style: Any,
+    plainly: Callable[[pytest.MonkeyPatch], None],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    times: int = 30,
+    **options: Any,
+) -> None:
+    """Compare what may come next, along random texts, with what may where `plainly` patches."""
+    grammar = from_json_schema(schema, style=style, **options)
     with monkeypatch.context() as patch:
-        patch.setattr(ObjectLowering, "_only_others_follow", lambda *_: False)
-        plain = from_json_schema({"type": "object", **schema}, style=style)
-    for seed in range(30):
+        plainly(patch)
+        plain = from_json_schema(schema, style=style, **options)
+    for seed in range(times):
         rng = random.Random(seed)
         ours, theirs = TermStore(), TermStore()
         state, other = ours.intern(grammar.term), theirs.intern(plain.term)
@@ -103,12 +177,12 @@ def test_what_follows_a_key_that_the_schema_does_not_name(
             # Each text is made as it is met, so that one patch decides for all of the plain one.
             choices = ours.next_bytes(state)
             with monkeypatch.context() as patch:
-                patch.setattr(ObjectLowering, "_only_others_follow", lambda *_: False)
+                plainly(patch)
                 assert theirs.next_bytes(other) == choices
                 assert theirs.nullable(other) == ours.nullable(state)
                 if not choices:
                     break
-                short = bytes(set(choices) & set(b'{},:"abxtrueflsn123')) or choices
+                short = bytes(set(choices) & set(b'{},:"abckxtrueflsn123')) or choices
                 byte = bytes([rng.choice(short)])
                 other = theirs.advance(other, byte)
             state = ours.advance(state, byte)
