@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import Final
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.terms import Rule, Term, alt, cat, intersect, repeat
+from constrain.algebra.terms import Rule, Term, alt, cat, intersect, optional, repeat
 from constrain.algebra.utf8 import Alphabet
 from constrain.frontends.json_schema.string import Language
 from constrain.frontends.regex import lower, parse
@@ -58,6 +58,11 @@ def _either(*makers: Callable[[Alphabet], Term]) -> Callable[[Alphabet], Term]:
     return lambda alphabet: alt([make(alphabet) for make in makers])
 
 
+def _text(alphabet: Alphabet, characters: str) -> Term:
+    """Exactly this text."""
+    return cat(*[alphabet.spell(CodepointSet.of(c)) for c in characters])
+
+
 # RFC 3339
 
 _YEAR: Final = "[0-9]{4}"
@@ -77,9 +82,7 @@ _TIME: Final = f"{_HOUR}:{_SIXTY}:{_SIXTY}{_FRACTION}{_OFFSET}"
 
 def _leap_second(alphabet: Alphabet) -> Term:
     """hh:mm:60 with every offset that makes it 23:59:60 in UTC. Made hour by hour as texts need."""
-
-    def text(characters: str) -> Term:
-        return cat(*[alphabet.spell(CodepointSet.of(c)) for c in characters])
+    text = partial(_text, alphabet)
 
     def clock(minutes: int) -> str:
         return f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
@@ -124,20 +127,26 @@ _BYTE: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4: Final = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
 
 
-def _ipv6() -> str:
-    group = "[0-9A-Fa-f]{1,4}"
-    last = f"(?:{group}:{group}|{_IPV4})"
-    forms = [f"(?:{group}:){{6}}{last}"]
-    for after in range(5, -1, -1):
-        # At most 4 - after groups, and one more, stand before the double colon.
-        before = f"(?:(?:{group}:){{0,{4 - after}}}{group})?" if after < 5 else ""
-        forms.append(f"{before}::(?:{group}:){{{after}}}{last}")
-    forms.append(f"(?:(?:{group}:){{0,5}}{group})?::{group}")
-    forms.append(f"(?:(?:{group}:){{0,6}}{group})?::")
-    return "(?:" + "|".join(forms) + ")"
+_IPV4_ADDRESS: Final = _pattern(_IPV4)
+_GROUP: Final = _pattern("[0-9A-Fa-f]{1,4}")
 
 
-_IPV6: Final = _ipv6()
+# Put together from terms: as one pattern it would be read group by group, some sixty times.
+def _ipv6(alphabet: Alphabet) -> Term:
+    group, colon = _GROUP(alphabet), _text(alphabet, ":")
+    groups = cat(group, colon)
+
+    def before(most: int) -> Term:
+        """At most so many groups, and one more, before a double colon."""
+        return optional(cat(repeat(groups, 0, most), group))
+
+    last = alt((cat(groups, group), _IPV4_ADDRESS(alphabet)))
+    forms = [cat(repeat(groups, 6, 6), last), cat(colon, colon, repeat(groups, 5, 5), last)]
+    forms += [cat(before(4 - n), colon, colon, repeat(groups, n, n), last) for n in range(5)]
+    forms += [cat(before(5), colon, colon, group), cat(before(6), colon, colon)]
+    return alt(forms)
+
+
 _ALNUM: Final = "[A-Za-z0-9]"
 _LDH: Final = "[A-Za-z0-9-]"
 # A label of at most 63, no hyphen first or last, no hyphens at both the third and fourth place.
@@ -163,7 +172,6 @@ def _local(more: str = "") -> str:
     return rf"(?:{atom}(?:\.{atom})*|{quoted})"
 
 
-_ADDRESS: Final = rf"\[(?:{_IPV4}|IPv6:{_IPV6})\]"
 _MAIL_DOMAIN: Final = (
     rf"{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?(?:\.{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?)*"
 )
@@ -171,8 +179,15 @@ _BEYOND_ASCII: Final = "\u0080-\U0010ffff"
 
 
 def _mail(local: str, longest: int, domain: str) -> Callable[[Alphabet], Term]:
-    before, after = _pattern(local, longest), _pattern(f"@(?:{domain}|{_ADDRESS})")
-    return lambda alphabet: cat(before(alphabet), after(alphabet))
+    before, after = _pattern(local, longest), _pattern(domain)
+
+    def make(alphabet: Alphabet) -> Term:
+        text = partial(_text, alphabet)
+        address = alt((_IPV4_ADDRESS(alphabet), cat(text("IPv6:"), _ipv6(alphabet))))
+        host = alt((after(alphabet), cat(text("["), address, text("]"))))
+        return cat(before(alphabet), text("@"), host)
+
+    return make
 
 
 # RFC 3986 and 3987
@@ -188,23 +203,37 @@ _SUB: Final = "!$&'()*+,;="
 _UNRESERVED: Final = r"A-Za-z0-9._~\-"
 
 
-def _reference(more: str, more_in_query: str, *, relative: bool) -> str:
+def _reference(more: str, more_in_query: str, *, relative: bool) -> Callable[[Alphabet], Term]:
     """RFC 3986, appendix A, with `more` unreserved characters (RFC 3987)."""
     plain = f"{_UNRESERVED}{_SUB}{more}"
     pchar = f"(?:[{plain}:@]|{_PERCENT})"
-    ip_literal = rf"\[(?:{_IPV6}|[vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_SUB}:]+)\]"
-    host = f"(?:{ip_literal}|(?:[{plain}]|{_PERCENT})*)"
-    authority = f"(?:(?:[{plain}:]|{_PERCENT})*@)?{host}(?::[0-9]*)?"
-    net_path = f"//{authority}(?:/{pchar}*)*"
+    user = _pattern(f"(?:(?:[{plain}:]|{_PERCENT})*@)?")
+    future = _pattern(rf"[vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_SUB}:]+")
+    name = _pattern(f"(?:[{plain}]|{_PERCENT})*")
+    after_host = _pattern(f"(?::[0-9]*)?(?:/{pchar}*)*")
     absolute = f"/(?:{pchar}+(?:/{pchar}*)*)?"
     rootless = f"{pchar}+(?:/{pchar}*)*"
     no_scheme = f"(?:[{plain}@]|{_PERCENT})+(?:/{pchar}*)*"
+    scheme = _pattern("[A-Za-z][A-Za-z0-9+.-]*:")
+    after_scheme, without = (
+        _pattern(f"{absolute}|{rootless}|"),
+        _pattern(f"{absolute}|{no_scheme}|"),
+    )
     query = rf"(?:\?(?:[{plain}{more_in_query}:@/?]|{_PERCENT})*)?"
     fragment = f"(?:#(?:[{plain}:@/?]|{_PERCENT})*)?"
-    with_scheme = f"[A-Za-z][A-Za-z0-9+.-]*:(?:{net_path}|{absolute}|{rootless}|)"
-    without = f"(?:{net_path}|{absolute}|{no_scheme}|)"
-    start = f"(?:{with_scheme}|{without})" if relative else with_scheme
-    return f"{start}{query}{fragment}"
+    end = _pattern(f"{query}{fragment}")
+
+    def make(alphabet: Alphabet) -> Term:
+        text = partial(_text, alphabet)
+        in_brackets = alt((_ipv6(alphabet), future(alphabet)))
+        host = alt((cat(text("["), in_brackets, text("]")), name(alphabet)))
+        net_path = cat(text("//"), user(alphabet), host, after_host(alphabet))
+        start = cat(scheme(alphabet), alt((net_path, after_scheme(alphabet))))
+        if relative:
+            start = alt((start, net_path, without(alphabet)))
+        return cat(start, end(alphabet))
+
+    return make
 
 
 def _uri_template() -> str:
@@ -243,8 +272,8 @@ FORMATS: Final[dict[str, Callable[[Alphabet], Term]]] = {
     "time": _either(_pattern(_TIME), _leap_second),
     "date-time": _date_time,
     "duration": _pattern(_duration()),
-    "ipv4": _pattern(_IPV4),
-    "ipv6": _pattern(_IPV6),
+    "ipv4": _IPV4_ADDRESS,
+    "ipv6": _ipv6,
     "hostname": _pattern(_HOSTNAME, 253),
     "idn-hostname": _either(_pattern(_HOSTNAME, 253), _pattern(_IDN, 30)),
     "email": _mail(_local(), 64, _MAIL_DOMAIN),
@@ -252,10 +281,10 @@ FORMATS: Final[dict[str, Callable[[Alphabet], Term]]] = {
         _mail(_local(), 64, f"{_MAIL_DOMAIN}|{_IDN}"),
         _mail(_local(_BEYOND_ASCII), 16, f"{_MAIL_DOMAIN}|{_IDN}"),
     ),
-    "uri": _pattern(_reference("", "", relative=False)),
-    "uri-reference": _pattern(_reference("", "", relative=True)),
-    "iri": _pattern(_reference(_UCS, _PRIVATE, relative=False)),
-    "iri-reference": _pattern(_reference(_UCS, _PRIVATE, relative=True)),
+    "uri": _reference("", "", relative=False),
+    "uri-reference": _reference("", "", relative=True),
+    "iri": _reference(_UCS, _PRIVATE, relative=False),
+    "iri-reference": _reference(_UCS, _PRIVATE, relative=True),
     "uri-template": _pattern(_uri_template()),
     "uuid": _pattern("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
     "json-pointer": _pattern(_POINTER),
