@@ -4,12 +4,13 @@ In: an arena, a live state, a vocabulary as a depth-first trie. Out: a row of th
 allowed. Decided here: the order of the walk, what is skipped. Not decided here: end tokens (the
 caller knows whether the state is accepting), remembered rows (`automaton`).
 
-`reference.py` asks for every token alone; `cpu.py` walks the trie; `cover.py` sees where that is
-not needed, `returns.py` what it may leave out, `runs.py` where it is quicker done; `layout.py` is
-what a vocabulary has ready for them.
+`reference.py` asks for every token alone; `cpu.py` walks the trie, as `modes.py` says, and sets
+`bits.py`; `cover.py` and `shortcuts.py` see where that is not needed, `returns.py` what it may
+leave out, `runs.py` where it is quicker done; `layout.py` is what a vocabulary has ready for them.
 """
 
-from constrain.kernels.walk.cpu import (
+from constrain.kernels.walk.cpu import FRAME, LONG_WALK, walk
+from constrain.kernels.walk.modes import (
     AFTER,
     BASED_DRAFT,
     BASED_ROW,
@@ -20,10 +21,8 @@ from constrain.kernels.walk.cpu import (
     DONE,
     DRAFT,
     FAR,
-    FRAME,
     LONG,
     LONG_ROW,
-    LONG_WALK,
     LOOK,
     NEEDS_BASE,
     PART,
@@ -31,7 +30,6 @@ from constrain.kernels.walk.cpu import (
     ROW,
     SAME,
     SUM,
-    walk,
 )
 from constrain.kernels.walk.runs import LEVEL
 

@@ -22,24 +22,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from constrain.kernels.compile import entry, inner, wrapping
+from constrain.kernels.compile import entry
 from constrain.kernels.derive.emptiness import resolve
 from constrain.kernels.derive.layout import (
     ALL_CHILDREN,
-    ARG_A,
-    ARG_B,
-    ARG_C,
     BASE,
     BLURRED,
-    BOUND,
-    CAT,
     COVERS,
     EMPTY_ID,
     EXITS,
     FIRST,
     FLAGS,
     INFINITE,
-    KIND,
     LIVE_CHILDREN,
     LOOPS,
     NODE,
@@ -52,52 +46,71 @@ from constrain.kernels.derive.layout import (
     OPEN,
     PARTITION_WORDS,
     PARTITIONS,
-    REPEAT,
     RETURNING,
     ROW_OFFSET,
     ROW_PARTITION,
     ROW_RESOLVED,
     ROW_STATE,
     STATUS,
-    SUMMARY,
     TARGETS,
     TOP,
     UNSURE,
     byte_in,
-    class_of,
 )
-from constrain.kernels.derive.nodes import make_cat, make_repeat
+from constrain.kernels.walk.bits import set_bit, stop_listing, sum_up
 from constrain.kernels.walk.cover import begins_with_counter, covers, loops, may_be_far
 from constrain.kernels.walk.layout import (
-    JUMP,
     JUMP_FIRST,
     JUMP_LAST,
-    JUMP_NODE,
     JUMP_OTHERS,
     JUMP_RESTS,
-    JUMPS_AT,
     LONGEST,
     NO_TRIE,
     NUM_ENDS,
-    NUM_JUMPS,
     OTHERS,
     PLAIN_HEAD,
     RESTS,
     WORDS_AT,
 )
+from constrain.kernels.walk.modes import (
+    AFTER,
+    BASED_DRAFT,
+    BASED_ROW,
+    BOUNDED,
+    BOUNDED_ROW,
+    CAPTURES,
+    CLOSED,
+    DONE,
+    DRAFT,
+    FAR,
+    LONG,
+    LONG_ROW,
+    LOOK,
+    NEEDS_BASE,
+    PART,
+    PLAIN,
+    ROW,
+    SAME,
+    SUM,
+)
 from constrain.kernels.walk.returns import is_within, leads_back_by
 from constrain.kernels.walk.runs import INTERRUPTED, LEVEL, NO_RUN, go_through_run
+from constrain.kernels.walk.shortcuts import (
+    MANY_BYTES,
+    QUOTE,
+    alike,
+    bytes_through,
+    go_together,
+    jump_of,
+    live_children,
+    unbounded,
+)
 
 FRAME = 7
 """Slots of a level of the stack: partition, targets, the next child, the end of the children; then
 partition and targets of the state whose row this one differs from, or ALONE; and by which groups of
 bytes the state leads back to itself."""
 ALONE = -1
-MANY_BYTES = 24
-"""A state that lets more bytes through, such as one inside a string, is worth a look for a way past
-the walk."""
-LEAST_ALIKE = 48
-"""Bytes that must lead to one state for its row to be worth having first."""
 LONG_WALK = 16_384
 """Children looked at, some 0.1 ms, before a walk for a row gives up: it may be worth not making
 again."""
@@ -105,207 +118,6 @@ FEW_BELOW = 12
 """Nodes below another that are looked at one by one."""
 LONG_RUN = 256
 """Nodes below another that make a run from there worth while."""
-_QUOTE = 34
-
-# Modes of a walk.
-PLAIN = 0
-"""Every child of a live node is looked at. The reference of the others."""
-PART = 1
-"""Past plain text; else like PLAIN."""
-DRAFT = 2
-"""Like PART, for a mask that is all zero, which is summed up if all tokens are told. May end early.
-"""
-BASED_DRAFT = 3
-"""Like DRAFT, where `mask` is what a DRAFT has told of the state asked for, arena[BASE]."""
-ROW = 4
-"""Like DRAFT, for a state that captures nothing: tokens are listed, or else the row gets its end
-tokens and is summed up."""
-BASED_ROW = 5
-"""Like ROW, where `mask` is the row of the state asked for."""
-BOUNDED_ROW = 6
-"""Like ROW, once that has returned BOUNDED and it was not the same, FAR and it has none, or CLOSED
-and it is not."""
-LOOK = 7
-"""No walk: `state` is flagged COVERS if any plain text may follow."""
-SUM = 8
-"""No walk: `mask` is a row, and is summed up."""
-LONG_ROW = 9
-"""Like ROW, to the end."""
-AFTER = 10
-"""Like PART, below some nodes at each of which the walk comes to `state`."""
-
-# What a walk returns when it is over, or is not to be.
-DONE = 0
-LONG = -1
-"""It is worth not making again."""
-CAPTURES = -2
-"""It comes to a text that is captured."""
-NEEDS_BASE = -3
-"""The row of arena[BASE] makes this one cheap."""
-SAME = -4
-"""The row of arena[BASE] is this one."""
-BOUNDED = -5
-"""It is if no token that it allows is longer than arena[BOUND] bytes."""
-FAR = -6
-"""It may have bounds that are far off (`automaton/far_bounds.py`)."""
-CLOSED = -7
-"""It lets much through, but not all plain text: what it begins with may be known already
-(`automaton/closed.py`)."""
-
-
-@inner
-def _bytes_through(A, state):
-    """How many bytes a state lets through."""
-    partition = np.int64(A[NODE * state + ROW_PARTITION])
-    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
-    count = np.int64(0)
-    for byte in range(256):
-        count += np.int64(A[targets + class_of(A, partition, byte)] != EMPTY_ID)
-    return count
-
-
-@inner
-def _unbounded(A, state, longest, most):
-    """A state that begins like one with a bounded repeat, for as long as a token of it is.
-
-    x{lo,hi} with a hi of at least `longest`, the bytes of a token, begins as x{lo,} does, since no
-    x is empty; and any lo past that as `most`. Look at STATUS before use.
-    """
-    part = np.int64(state)
-    if A[NODE * state + KIND] == CAT:
-        part = np.int64(A[NODE * state + ARG_A])
-    hi = A[NODE * part + ARG_C]
-    if A[NODE * part + KIND] != REPEAT or hi == INFINITE or hi < longest:
-        return np.int64(state)
-    A[BOUND] = hi
-    lo = min(np.int64(A[NODE * part + ARG_B]), most)
-    same = make_repeat(A, np.int64(A[NODE * part + ARG_A]), lo, np.int64(INFINITE))
-    if part != state:
-        same = make_cat(A, same, np.int64(A[NODE * state + ARG_B]), 0)
-    return np.int64(same)
-
-
-@inner
-def _live_children(A, state, children, first, last, found):
-    """Of children of the root those that are not dead, to found: pairs of node and state after it.
-
-    Returns how many. A state of few bytes is asked for, so at most one pair for each byte.
-    """
-    partition = A[PARTITIONS] + np.int64(A[NODE * state + ROW_PARTITION]) * PARTITION_WORDS
-    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
-    count = np.int64(0)
-    for at in range(first, last):
-        child = np.int64(children[at])
-        t = A[targets + byte_in(A, partition, child & 255)]
-        found[2 * count] = child >> 8
-        found[2 * count + 1] = t
-        count += np.int64(t != EMPTY_ID)
-    return count
-
-
-@inner
-def _alike(A, state, unfit):
-    """The state that most bytes lead to, and lead back to from there; EMPTY_ID if there is none.
-
-    Found by three bytes, one of which is among any bytes that are many in real grammars. From what
-    is found they lead back, so that it has none in its turn. Look at STATUS before use.
-    """
-    partition = np.int64(A[NODE * state + ROW_PARTITION])
-    targets = A[TARGETS] + np.int64(A[NODE * state + ROW_OFFSET])
-    for guess in (101, 122, 48):
-        if A[targets + class_of(A, partition, guess)] == state:
-            return np.int64(EMPTY_ID)
-    best = np.int64(EMPTY_ID)
-    for guess in (101, 122, 48):
-        t = np.int64(A[targets + class_of(A, partition, guess)])
-        if t == EMPTY_ID or t == best or A[NODE * t + FLAGS] & unfit:
-            continue
-        best = t
-        if not resolve(A, t, 0):
-            return np.int64(EMPTY_ID)
-        its_partition = np.int64(A[NODE * t + ROW_PARTITION])
-        its_targets = A[TARGETS] + np.int64(A[NODE * t + ROW_OFFSET])
-        if A[its_targets + class_of(A, its_partition, guess)] != t:
-            continue
-        count = np.int64(0)
-        for byte in range(256):
-            count += np.int64(
-                A[targets + class_of(A, partition, byte)] == t
-                and A[its_targets + class_of(A, its_partition, byte)] == t
-            )
-        if count >= LEAST_ALIKE:
-            return t
-    return np.int64(EMPTY_ID)
-
-
-@inner
-def _go_together(A, t, base, byte):
-    """Whether two states after a byte are to be walked together, as they let much through alike.
-
-    Where a string may end or begin there is another way, and texts captured are told by neither.
-    """
-    if t == EMPTY_ID or byte == _QUOTE:
-        return False
-    return (A[NODE * t + FLAGS] | A[NODE * base + FLAGS]) & (OPEN | UNSURE) == 0
-
-
-@inner
-def _jump(plain, node):
-    """Where the jump of a node is in `plain`; -1 if it has none."""
-    low = np.int64(0)
-    high = np.int64(plain[NUM_JUMPS])
-    while low < high:
-        middle = (low + high) >> 1
-        if plain[plain[JUMPS_AT] + JUMP * middle + JUMP_NODE] < node:
-            low = middle + 1
-        else:
-            high = middle
-    at = np.int64(plain[JUMPS_AT] + JUMP * low)
-    if low < plain[NUM_JUMPS] and plain[at + JUMP_NODE] == node:
-        return at
-    return np.int64(-1)
-
-
-@inner
-@wrapping
-def _sum_up(A, mask):
-    """Count the bits of a row and hash it, to A[SUMMARY:SUMMARY + 3].
-
-    All in 32 bits, eight words at once: a third of the time that 64 bits take.
-    """
-    count = np.uint32(0)
-    low = np.uint32(0)
-    high = np.uint32(0)
-    for i in range(mask.shape[0]):
-        k = np.uint32(i)
-        w = np.uint32(mask[i])
-        mixed = np.uint32(w ^ np.uint32(w >> np.uint32(15)))
-        odd = np.uint32(np.uint32(k * np.uint32(0x9E3779B1)) | np.uint32(1))
-        low = np.uint32(low + np.uint32(w * odd))
-        odd = np.uint32(np.uint32(k * np.uint32(0x85EBCA77)) | np.uint32(1))
-        high = np.uint32(high + np.uint32(mixed * odd))
-        b = np.uint32(w - np.uint32(np.uint32(w >> np.uint32(1)) & np.uint32(0x55555555)))
-        pairs = np.uint32(np.uint32(b >> np.uint32(2)) & np.uint32(0x33333333))
-        b = np.uint32(np.uint32(b & np.uint32(0x33333333)) + pairs)
-        b = np.uint32(np.uint32(b + np.uint32(b >> np.uint32(4))) & np.uint32(0x0F0F0F0F))
-        count = np.uint32(count + np.uint32(np.uint32(b * np.uint32(0x01010101)) >> np.uint32(24)))
-    A[SUMMARY] = count
-    A[SUMMARY + 1] = low & 0x7FFFFFFF
-    A[SUMMARY + 2] = high & 0x7FFFFFFF
-
-
-@inner
-def _set(mask, token):
-    """Set the bit of a token."""
-    mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
-
-
-@inner
-def _stop_listing(A, mask, listed):
-    """Set the bits of the tokens listed so far, and list no more."""
-    for k in range(A[NUM_LISTED]):
-        _set(mask, np.int64(listed[k]))
-    A[NUM_LISTED] = -1
 
 
 @entry
@@ -353,7 +165,7 @@ def walk(
             and `mask` is left as it was: the first arena[NUM_ALLOWED] entries are they, end tokens
             last; from L on the first arena[NUM_LISTED] are the states after all but those. Else
             arena[NUM_LISTED] is -1.
-        mode: One of the modes above.
+        mode: One of `modes.py`.
 
     Returns:
         If the row is better made otherwise, why; `mask` then holds some of the tokens. Else, once
@@ -368,7 +180,7 @@ def walk(
     top = np.int64(start) - 1
     if mode == SUM:
         A[NUM_UNSURE] = 0
-        _sum_up(A, mask)
+        sum_up(A, mask)
         return DONE
     if start == 0 and mode == AFTER:
         A[NUM_VISITED] = 0
@@ -391,7 +203,7 @@ def walk(
             A[NUM_UNSURE] = starts[2]
             return DONE
         if mode != PLAIN:
-            same = _unbounded(A, state, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
+            same = unbounded(A, state, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
             if A[STATUS] != OK:
                 return 0
             if same != state and may_give_up:
@@ -400,19 +212,19 @@ def walk(
             state = same
         if not resolve(A, state, 0):
             return 0
-        if mode == LOOK and _bytes_through(A, state) <= MANY_BYTES:
+        if mode == LOOK and bytes_through(A, state) <= MANY_BYTES:
             return DONE
         based = np.int64(EMPTY_ID)
         back = np.int64(0)
         first_child = np.int64(starts[0])
         last_child = np.int64(starts[2])
         running = False
-        many = mode != PLAIN and _bytes_through(A, state) > MANY_BYTES
+        many = mode != PLAIN and bytes_through(A, state) > MANY_BYTES
         if many:
             A[NUM_LISTED] = -1
         if many and may_give_up:
             if mode != BOUNDED_ROW and begins_with_counter(A, state, np.int64(0)):
-                same = _unbounded(A, state, np.int64(1), np.int64(INFINITE))
+                same = unbounded(A, state, np.int64(1), np.int64(INFINITE))
                 if A[STATUS] != OK:
                     return 0
                 if same == state:
@@ -421,7 +233,7 @@ def walk(
                 return BOUNDED
             if mode == ROW and may_be_far(A, state):
                 return FAR
-            based = _alike(A, state, FIRST | BLURRED | NULLABLE if whole else FIRST)
+            based = alike(A, state, FIRST | BLURRED | NULLABLE if whole else FIRST)
             if A[STATUS] != OK:
                 return 0
             if based != EMPTY_ID and not on_base:
@@ -479,7 +291,7 @@ def walk(
         elif mode != PLAIN and not many:
             # Most of the root's children are dead: seen at once, in a loop without a branch.
             A[TOP] = LIVE_CHILDREN
-            num_exits = _live_children(A, state, children, first_child, last_child, seen)
+            num_exits = live_children(A, state, children, first_child, last_child, seen)
         if num_exits >= 0:
             first_child = np.int64(0)
             last_child = num_exits
@@ -530,9 +342,9 @@ def walk(
             i = child >> 8
             if groups != 0 and i < nodes and is_within(preorder, i, groups):
                 listing = False
-                _stop_listing(A, mask, listed)
+                stop_listing(A, mask, listed)
                 for j in range(starts[2 * i + 3], starts[2 * (np.int64(preorder[i]) >> 8) + 3]):
-                    _set(mask, tokens[j])
+                    set_bit(mask, tokens[j])
                 at += 1
                 visited += 1
                 continue
@@ -545,7 +357,7 @@ def walk(
             base = np.int64(targets[base_offset + byte_in(partitions, base_partition, byte)])
             if t == base:
                 continue  # the row tells already
-            if base != EMPTY_ID and not _go_together(A, t, base, byte):
+            if base != EMPTY_ID and not go_together(A, t, base, byte):
                 for j in range(starts[2 * i + 3], starts[2 * (np.int64(preorder[i]) >> 8) + 3]):
                     token = tokens[j]
                     mask[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
@@ -557,7 +369,7 @@ def walk(
             if whole and flags & (OPEN | UNSURE):
                 return CAPTURES
             listing = False
-            _stop_listing(A, mask, listed)
+            stop_listing(A, mask, listed)
         if flags & UNSURE:
             unsure[A[NUM_UNSURE]] = i
             A[NUM_UNSURE] += 1
@@ -582,19 +394,19 @@ def walk(
                 return top + 1
         elif deeper and not flags & OPEN:
             ready = A[NODE * t + ROW_STATE] == ROW_RESOLVED
-            if not ready or byte == _QUOTE:
+            if not ready or byte == QUOTE:
                 if mode != PLAIN:
-                    inside = _unbounded(A, t, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
+                    inside = unbounded(A, t, np.int64(plain[LONGEST]), np.int64(plain[LONGEST]))
                     if inside != t:  # what is met there is allowed, but is not the state after
                         listing = False
-                        _stop_listing(A, mask, listed)
+                        stop_listing(A, mask, listed)
                 ready = A[STATUS] == OK and resolve(A, inside, 0)
-            if ready and byte == _QUOTE and mode != PLAIN:
-                jump = _jump(plain, i)
+            if ready and byte == QUOTE and mode != PLAIN:
+                jump = jump_of(plain, i)
             text = inside
             if jump >= 0:
                 if mode != PART and mode != AFTER:  # there the mask is not ours alone
-                    beside = _alike(A, inside, FIRST)
+                    beside = alike(A, inside, FIRST)
                     if beside != EMPTY_ID and covers(A, beside, slice_start):
                         text = beside if A[NODE * beside + FLAGS] & COVERS else inside
                 ready = A[STATUS] == OK and covers(A, text, slice_start)
@@ -608,9 +420,9 @@ def walk(
             if jump >= 0 and A[NODE * text + FLAGS] & COVERS:
                 loops(A, text, slice_start)
                 listing = False
-                _stop_listing(A, mask, listed)
+                stop_listing(A, mask, listed)
                 for j in range(plain[jump + JUMP_FIRST], plain[jump + JUMP_LAST]):
-                    _set(mask, tokens[j])
+                    set_bit(mask, tokens[j])
                 which = JUMP_RESTS if A[NODE * text + FLAGS] & LOOPS else JUMP_OTHERS
                 root = np.int64(plain[jump + which])
                 first_child = last_child
@@ -622,13 +434,13 @@ def walk(
         for j in range(starts[2 * i + 3], starts[2 * i + 5]):
             if listing and A[NUM_LISTED] >= most_listed:
                 listing = False
-                _stop_listing(A, mask, listed)
+                stop_listing(A, mask, listed)
             if listing:
                 listed[A[NUM_LISTED]] = tokens[j]
                 listed[most_listed + A[NUM_LISTED]] = t
                 A[NUM_LISTED] += 1
             else:
-                _set(mask, tokens[j])
+                set_bit(mask, tokens[j])
         if running and top == 0 and deeper and not flags & OPEN:
             below = np.int64(preorder[i]) >> 8
             if below - i > LONG_RUN and jump < 0:
@@ -697,15 +509,15 @@ def walk(
             num_ends = np.int64(plain[NUM_ENDS])
         if listing and A[NUM_LISTED] + num_ends > most_listed:
             listing = False
-            _stop_listing(A, mask, listed)
+            stop_listing(A, mask, listed)
         A[NUM_ALLOWED] = A[NUM_LISTED] + num_ends
         for k in range(num_ends):
             if listing:
                 listed[A[NUM_LISTED] + k] = plain[PLAIN_HEAD + k]
             else:
-                _set(mask, plain[PLAIN_HEAD + k])
+                set_bit(mask, plain[PLAIN_HEAD + k])
         if not listing:
-            _sum_up(A, mask)
+            sum_up(A, mask)
     elif may_give_up and A[NUM_UNSURE] == 0:
-        _sum_up(A, mask)
+        sum_up(A, mask)
     return DONE

@@ -31,6 +31,7 @@ from constrain.kernels.derive.layout import (
     byte_in,
     class_of,
 )
+from constrain.kernels.walk.bits import set_bit
 from constrain.kernels.walk.layout import GROUPS, NON_ASCII
 from constrain.kernels.walk.returns import is_within, leads_back_by
 
@@ -128,8 +129,7 @@ def go_through_run(
         goes_on = depth + preorder[2 * nodes + at] <= known and is_within(preorder, at, groups)
         if goes_on or (depth >= looping and is_within(preorder, at, free)):
             for j in range(starts[2 * at + 3], starts[2 * end + 3]):
-                token = tokens[j]
-                mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+                set_bit(mask, tokens[j])
             at = end
             continue
         c = byte_in(A, partition, np.int64(preorder[at] & 255))
@@ -160,8 +160,7 @@ def go_through_run(
                         ending = np.int64(_LEAVES)
             if depth < known:
                 for j in range(starts[2 * at + 3], starts[2 * at + 5]):
-                    token = tokens[j]
-                    mask[token >> 5] |= np.uint32(1) << np.uint32(token & 31)
+                    set_bit(mask, tokens[j])
                 levels[base + LEVEL * depth + 1] = end
                 depth += 1
                 at += 1
