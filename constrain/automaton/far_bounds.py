@@ -143,6 +143,8 @@ class FarBounds:
 
         Cost: some 30 us; where a pattern is new, as much as a search of its states.
         """
+        if state in self._likes and not self._structure.holds_rule(state):
+            return self._likes[state]
         like = self._find(state)
         if len(self._likes) >= MAX_LIKES:
             self._likes.clear()

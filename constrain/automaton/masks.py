@@ -173,7 +173,7 @@ class MaskRows:
         self._heads = HeadWalk(store, self._structure, vocab, self._walker)
         self._far_bounds = FarBounds(store, self._structure)
         self._closed = ClosedHeads(
-            store, self._structure, vocab, self._walker, self._far_bounds, self.make
+            store, self._structure, vocab, self._walker, self._far_bounds, self._make_counted
         )
         self._num_words = (vocab.vocab_size + 31) // 32
         self._shared_rows = shared_rows_of(vocab)
@@ -319,6 +319,18 @@ class MaskRows:
         row = self.make(base)
         return self._kept.keep(state, row) if not self._has_longer(row.words, bound) else None
 
+    def _make_counted(self, state: StateId) -> MaskRow:
+        """The row of a live state that may have far bounds, as one that it was made from had."""
+        row = self._by_state.get(state)
+        flags = self._structure.flags(state)
+        if row is None and flags & lay.COUNTED and not flags & lay.RULEFUL:
+            self._making.add(state)
+            try:
+                row = self._make_of_far(state)
+            finally:
+                self._making.discard(state)
+        return row or self.make(state)
+
     def _make_of_far(self, state: StateId) -> MaskRow | None:
         """The row of a state by that of its like without far bounds, and a look at long tokens."""
         if self._store.counts_tokens or len(self._making) > MAX_MAKING:
@@ -326,7 +338,7 @@ class MaskRows:
         like = self._far_bounds.without(state)
         if like is None or like.state in self._making:
             return None
-        row = self.make(like.state)
+        row = self._make_counted(like.state)
         words = row.words
         unsure = words & longer_than(self._vocab, like.longest)
         if not unsure.any():
