@@ -108,9 +108,10 @@ class ClosedHeads:
         while rest != lay.EPS_ID and len(parts) < MAX_PARTS:
             part, after = next(self._structure.parts(rest))
             if self._structure.is_kind(part, lay.RULE):
-                part = self._unfolded(part)
+                part = self._body(part)
             elif self._structure.is_kind(part, lay.AND):
-                part = self._far_bounds.exact(self._unfolded(part))
+                members = map(self._body, self._structure.members(part))
+                part = self._far_bounds.exact(self._store.intersection(*members))
             if self._structure.holds_rule(part):
                 factors = self._factored(part)
                 if factors is None:
@@ -166,14 +167,12 @@ class ClosedHeads:
         ends: Int32Array = closing.trie.tokens[(states != 0) & (flags & lay.NULLABLE != 0)]
         return ends
 
-    def _unfolded(self, part: StateId) -> StateId:
-        """A rule, or an intersection with some, with their bodies in their places, if made."""
-        if self._structure.is_kind(part, lay.RULE):
-            below = self._structure.read(part)[2]
-            return StateId(below[0]) if below else part
-        if not self._structure.holds_rule(part):
+    def _body(self, part: StateId) -> StateId:
+        """The body of a rule, if it is made; what is none is left as it is."""
+        if not self._structure.is_kind(part, lay.RULE):
             return part
-        return self._store.intersection(*map(self._unfolded, self._structure.members(part)))
+        below = self._structure.read(part)[2]
+        return StateId(below[0]) if below else part
 
     def _factored(self, part: StateId) -> tuple[StateId, StateId] | None:
         """A union as one without what all of its members end with, and that; None if nothing."""

@@ -73,10 +73,17 @@ def test_unions_of_which_all_members_end_alike(begins, shared, after):
 @settings(max_examples=100)
 @given(pieces, pieces, plain_terms)
 def test_rules_in_a_head_are_taken_for_their_bodies(pattern, bound, after):
-    string = t.Rule("string", lambda: t.non_nullable(pattern))
-    assume(not isinstance(t.non_nullable(pattern), t.Empty))
+    string = rule_of(pattern, "string")
     check(t.cat(t.intersect((string, bound)), QUOTE, rule_of(after)))
     check(t.cat(string, QUOTE, rule_of(after)))
+
+
+@settings(max_examples=100)
+@given(pieces, pieces, pieces, plain_terms)
+def test_rules_deeper_in_an_intersection_stay_where_they_are(pattern, other, bound, after):
+    string = rule_of(pattern, "string")
+    for inside in (t.cat(other, string), t.alt((other, string)), t.repeat(string, 0, 3)):
+        check(t.cat(t.intersect((inside, bound)), QUOTE, rule_of(after)))
 
 
 @pytest.mark.parametrize(
