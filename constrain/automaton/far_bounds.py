@@ -373,7 +373,7 @@ class FarBounds:
             return self._store.repeat(states[0], lo, hi), look
         if not self._counts_words(state):
             return DEAD, look  # most tokens have more than a few of what is short
-        return self._store.repeat(states[0], lo, max(lo, NEAR)), look
+        return self._store.repeat(states[0], lo, min(hi, max(lo, NEAR))), look
 
     def _is_far(self, body: _Part, hi: int, reach: int) -> bool:
         """Whether up to hi of a body reach so far."""
@@ -390,6 +390,8 @@ class FarBounds:
         states = [part.other for part in parts]
         look = self._combined(kind, state, [part.look for part in parts])
         if kind == lay.CAT:
+            if parts[0].look.leads_on:
+                states[1] = parts[1].state  # its way out is not part of what is known
             return self._store.concatenate(states), look
         if kind == lay.ALT:
             return self._store.union(*states), look
@@ -423,9 +425,9 @@ class FarBounds:
 
 
 def _in_sequence(first: _Look, rest: _Look) -> _Look:
-    """What is known of one term after another; of the second nothing if the first leads on."""
+    """What is known of one term after another; that of the first alone if it leads on."""
     if first.leads_on:
-        return _WHAT_FOLLOWS
+        return first
     reach = max(first.reach, rest.reach)
     return _Look(
         reach,

@@ -265,3 +265,49 @@ def test_what_is_seen_without_a_search_of_all_states(pattern, seen):
     state = store.intern(Grammar.from_regex(pattern).term)
     of = store.intern(text)
     assert Inclusions(store, Structure(store)).is_part(state, of, no_one) is seen
+
+
+def word(letters):
+    return t.cat(t.repeat(t.byte_class(letters), 1, None), t.literal(b"-"))
+
+
+@pytest.mark.parametrize("hi", [1, 2, 3, 9])
+def test_near_bounds_are_no_farther_than_those_they_stand_for(hi):
+    store = TermStore()
+    long_words = t.repeat(t.cat(word(b"ab"), t.literal(b"12345678")), 0, hi)
+    state = store.intern(t.cat(long_words, t.repeat(word(b"ab"), 0, 3), t.literal(b"c")))
+    like = FarBounds(store, Structure(store)).without(state)
+    at_least = None if like is None else like.at_least
+    assert (at_least is None) == (hi <= far_bounds.NEAR)
+    assert at_least is None or store.is_part(at_least, state, max_states=10_000)
+
+
+LETTERS = bytes([*range(65, 91), *range(97, 122)])
+WORDS = Vocabulary(
+    [bytes([byte]) for byte in range(256)]
+    + [b"a-" * n for n in range(2, 22)]
+    + [b"@yy" + b"a-" * n for n in range(1, 15)]
+    + [None],
+    eos_token_ids=[256 + 20 + 14],
+)
+
+
+@pytest.mark.parametrize("start", [b"2", b"3"])
+def test_nothing_is_said_of_what_comes_after_terms_not_looked_into(start):
+    words = t.repeat(word(LETTERS + b"z"), 0, 20)
+    wanted = t.cat(
+        t.repeat(word(LETTERS), 0, None), t.literal(b"z-"), t.repeat(word(LETTERS), 15, 15)
+    )
+    both = t.intersect((words, wanted))  # ten words may not begin it, as sixteen must follow
+    inner = t.Rule("inner", lambda: t.literal(b"yy"))
+    rule = t.Rule("rule", lambda: t.cat(t.literal(b"@"), inner))
+    end, other = t.literal(b'"'), t.literal(b"&&")
+    before = t.alt((t.cat(t.alt((both, rule)), end), other))
+    after = t.alt((t.cat(t.alt((words, rule)), both, end), other))
+    alone = t.alt((t.cat(both, end), other))
+    starts = zip((b"1", b"2", b"3"), (alone, before, after), strict=True)
+    term = t.alt([t.cat(t.literal(digit), rest) for digit, rest in starts])
+    automaton = Automaton(Grammar(term, "test"), WORDS, Limits())
+    for text in (b"1", start):
+        state = automaton.after_bytes(automaton.start, text)
+        assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
