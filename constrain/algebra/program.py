@@ -81,11 +81,7 @@ def write_program(
                 break
             operands.append(operand)
         else:
-            kind = type(term)
-            if kind is t.Alt:
-                out += (ops.OP_ALT, len(operands), *operands)
-            else:
-                _EMITTERS[kind](term, operands, numbers, out)
+            _EMITTERS[type(term)](term, operands, numbers, out)
             operand = new[term] = len(made)
             made.append(term)
             if not waiting:
