@@ -20,8 +20,9 @@ def longer_than(vocab: Vocabulary, length: int) -> Int32Array:
     """The words of a row of the tokens of more than `length` bytes, int32 [ceil(V/32)], read-only.
 
     Cost: the first time for a vocabulary and a length, 0.1 ms; as long as the vocabulary lives, 19
-    KB for 150,000 tokens and each length that was asked for.
+    KB for 150,000 tokens and each length that was asked for, up to that of the longest token.
     """
+    length = min(length, vocab.trie.max_depth)  # bounds of grammars have no end, and these have
     known = _rows(vocab)
     found = known.get(length)
     if found is None:

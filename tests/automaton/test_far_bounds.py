@@ -16,7 +16,7 @@ from constrain.algebra.structure import Structure
 from constrain.automaton import Automaton, far_bounds, inclusion
 from constrain.automaton.far_bounds import FarBounds
 from constrain.automaton.inclusion import Inclusions
-from constrain.automaton.long_tokens import LENGTHS, long_tokens, longer_than
+from constrain.automaton.long_tokens import LENGTHS, _rows, long_tokens, longer_than
 from constrain.automaton.masks import MaskRows
 from constrain.kernels.derive import layout as lay
 from tests.algebra.strategies import boolean_terms, plain_terms
@@ -311,3 +311,13 @@ def test_nothing_is_said_of_what_comes_after_terms_not_looked_into(start):
     for text in (b"1", start):
         state = automaton.after_bytes(automaton.start, text)
         assert (automaton.mask_row(state).words == automaton.walk_mask(state)).all(), text
+
+
+def test_bounds_of_any_length_leave_no_row_each():
+    vocab = Vocabulary([*_long_texts(), None], eos_token_ids=[506])
+    for length in (90, 91, 1_000, 10_000_000):
+        assert not longer_than(vocab, length).any()
+    for hi in range(200, 260):
+        automaton = Automaton(Grammar.from_regex(rf"(?:\S+ ){{0,{hi}}}\S+"), vocab, Limits())
+        automaton.mask_row(automaton.start)
+    assert max(_rows(vocab)) <= vocab.trie.max_depth
