@@ -362,18 +362,20 @@ class FarBounds:
             return DEAD, look
         if kind == lay.RULE:
             return states[0], look
-        if kind == lay.CAT:
-            return self._store.concatenate(states), look
-        if kind == lay.ALT:
-            return self._store.union(*states), look
-        if kind == lay.AND:
-            return self._store.intersection(*states), look
+        if kind != lay.REPEAT:
+            return self._joined(kind, states), look
         lo, hi = self._bounds(state)
         if not self._is_far(parts[0], hi, reach):
             return self._store.repeat(states[0], lo, hi), look
         if not self._counts_words(state):
             return DEAD, look  # most tokens have more than a few of what is short
         return self._store.repeat(states[0], lo, min(hi, max(lo, NEAR))), look
+
+    def _joined(self, kind: int, states: list[StateId]) -> StateId:
+        """A concatenation, union or intersection."""
+        if kind == lay.CAT:
+            return self._store.concatenate(states)
+        return self._store.union(*states) if kind == lay.ALT else self._store.intersection(*states)
 
     def _is_far(self, body: _Part, hi: int, reach: int) -> bool:
         """Whether up to hi of a body reach so far."""
@@ -389,14 +391,10 @@ class FarBounds:
             return parts[0].other, parts[0].look
         states = [part.other for part in parts]
         look = self._combined(kind, state, [part.look for part in parts])
-        if kind == lay.CAT:
-            if parts[0].look.leads_on:
-                states[1] = parts[1].state  # its way out is not part of what is known
-            return self._store.concatenate(states), look
-        if kind == lay.ALT:
-            return self._store.union(*states), look
-        if kind == lay.AND:
-            return self._store.intersection(*states), look
+        if kind == lay.CAT and parts[0].look.leads_on:
+            states[1] = parts[1].state  # its way out is not part of what is known
+        if kind != lay.REPEAT:
+            return self._joined(kind, states), look
         lo, hi = self._bounds(state)
         if not self._is_far(parts[0], hi, reach):
             return self._store.repeat(states[0], lo, hi), look

@@ -234,14 +234,16 @@ class MaskRows:
             return self._made_whole(state, mask)
         if at in _ASKS:
             self._blank = mask
-        base = walker.asked_for
+        base, bound = walker.asked_for, walker.bound
         if at == BOUNDED and (base in self._making or walker.lets_text_through(base)):
             at = LONG
         elif at in (BOUNDED, FAR, CLOSED):
             row = self._make_of_closed(state)
             if row is None and at != CLOSED:
-                far = at == FAR
-                row = self._make_of_far(state) if far else self._make_of_unbounded(state, base)
+                if at == FAR:
+                    row = self._make_of_far(state)
+                else:
+                    row = self._make_of_unbounded(state, base, bound)
             if row is not None:
                 return row
             mask = self._take_blank()
@@ -311,9 +313,8 @@ class MaskRows:
         self._walk(split[1], draft, AFTER, nodes=head.ends)
         return True
 
-    def _make_of_unbounded(self, state: StateId, base: StateId) -> MaskRow | None:
+    def _make_of_unbounded(self, state: StateId, base: StateId, bound: int) -> MaskRow | None:
         """The row of a state that begins with a counter, if it is that of its like without one."""
-        bound = self._walker.bound
         if bound < FAR_OFF and base not in self._by_state:
             return None
         row = self.make(base)
