@@ -41,12 +41,17 @@ def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydan
             f"{type(model).__name__} {model!r:.80} is no type",
             hint="pass the class, not an instance or its name",
         )
+    from pydantic_core import SchemaError
+
     try:
         made = model if isinstance(model, pydantic.TypeAdapter) else pydantic.TypeAdapter(model)
         made.core_schema["type"]  # fails where a name is not defined yet
         return made
     except (pydantic.PydanticUserError, pydantic.errors.PydanticUndefinedAnnotation) as error:
         reason = str(error).partition("\n")[0]
+        raise GrammarError(f"{model!r:.80} is no type for pydantic: {reason}") from error
+    except (SchemaError, RuntimeError, TypeError) as error:  # a constraint of another type
+        reason = str(error).rpartition("\n")[2].strip()
         raise GrammarError(f"{model!r:.80} is no type for pydantic: {reason}") from error
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Omitted",
     "Place",
     "function_name",
+    "read_bounds",
     "refuse",
     "setting",
     "step_in",
@@ -69,6 +70,25 @@ def setting(core: Core, place: Place, name: str, config_name: str | None = None)
     """A setting of a core schema, or of the configuration around it; None where neither says."""
     value = core.get(name)
     return place.config.get(config_name or name) if value is None else value
+
+
+_CONVERTED: Final = ("int", "fraction", "date", "datetime", "time", "timedelta")
+"""Types whose bounds pydantic converts when it builds a validator: `ge="2024-02-29"` of a date."""
+_BOUNDS: Final = ("ge", "gt", "le", "lt", "multiple_of")
+_COUNTS: Final = ("min_length", "max_length", "max_digits", "decimal_places")
+
+
+def read_bounds(core: Core) -> Core:
+    """A core schema with bounds of its own type, as pydantic reads them."""
+    kind = core["type"]
+    read = {name: int(core[name]) for name in _COUNTS if isinstance(core.get(name), bool)}
+    given = [name for name in _BOUNDS if core.get(name) is not None]
+    if given and kind in _CONVERTED:
+        from pydantic_core import SchemaValidator
+
+        convert = SchemaValidator({"type": kind}).validate_python
+        read |= {name: convert(core[name]) for name in given}
+    return {**core, **read} if read else core
 
 
 def refuse(what: str, place: Place, hint: str | None = None) -> UnsupportedFeatureError:

@@ -97,6 +97,8 @@ def _rounded_bounds(core: Core, place: Place) -> Core:
             if name in ("gt", "lt") or len(bound.as_tuple().digits) > _EXACT + 2:
                 steps = 1 if len(bound.as_tuple().digits) <= _EXACT + 2 else 2
                 bound = _decimal_of(_next(float(bound), way, steps))
+                if bound.is_infinite():
+                    raise refuse(f"a bound of {core[name]}, beyond which is no double,", place)
             found.append(bound)
         if found:
             schema[keyword] = max(found) if way > 0 else min(found)
@@ -141,6 +143,7 @@ def read_decimal(core: Core, place: Place) -> JSON:
 
     The string is left out where bounds or a multiple cannot be said of its characters.
     """
+    core = _with_few_digits(core)
     string = _decimal_string(core)
     if place.as_key:
         if string is None:
@@ -148,6 +151,14 @@ def read_decimal(core: Core, place: Place) -> JSON:
         return string
     number = _decimal_number(core, place)
     return number if string is None else {"anyOf": [number, string]}
+
+
+def _with_few_digits(core: Core) -> Core:
+    """A schema that counts no more digits than there are; a Decimal has at least one, so not 0."""
+    counts = [n for n in ("max_digits", "decimal_places") if core.get(n) is not None]
+    if core.get("max_digits") == 0:
+        raise Never
+    return {**core, **{name: min(core[name], MOST_DIGITS) for name in counts}}
 
 
 def _places(value: Decimal) -> int:
@@ -187,13 +198,13 @@ def _unit(places: int) -> Decimal:
 
 def _digits_number(whole: int, places: int) -> JSON:
     """Numbers of at most so many digits before and after the point, even after rounding."""
-    limit = Decimal(10**whole)
-    if places:
-        limit -= (
-            _unit(min(places, max(0, _EXACT - whole))) if whole < _EXACT else 10 ** (whole - _EXACT)
-        )
+    limit: Decimal | int  # an int where a Decimal would be rounded to 28 digits
+    if not places:
+        limit = 10**whole - 1
+    elif whole < _EXACT:
+        limit = 10**whole - _unit(min(places, _EXACT - whole))
     else:
-        limit -= 1
+        limit = 10**whole - 10 ** (whole - _EXACT)
     return {"multipleOf": _unit(places), "minimum": -limit, "maximum": limit}
 
 

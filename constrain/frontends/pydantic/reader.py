@@ -19,6 +19,7 @@ from constrain.frontends.pydantic.core import (
     Never,
     Place,
     function_name,
+    read_bounds,
     refuse,
     setting,
     step_in,
@@ -162,7 +163,7 @@ class CoreReader:
         read = _READERS.get(kind)
         if read is None:
             raise refuse(f"pydantic's {kind!r} schema", place)
-        return read(self, core, place)
+        return read(self, read_bounds(core), place)
 
     def read_field(self, field: Core, place: Place) -> JSON:
         """The schema of a field's value, and what the field's metadata says of it."""

@@ -91,7 +91,12 @@ def read_datetime(core: Core, place: Place) -> JSON:
         return _strings(f"{_DATE}[Tt]{_CLOCK}{_FRACTION}{'' if naive else _OFFSET}")
     patterns = []
     for name, bound in bounds.items():
-        moment = bound if naive else bound.astimezone(datetime.UTC)
+        try:
+            moment = bound if naive else bound.astimezone(datetime.UTC)
+        except OverflowError:  # before the first or after the last moment that UTC can write
+            if (bound.year == datetime.MAXYEAR) == (name in ("ge", "gt")):
+                raise Never from None
+            continue
         patterns.append(_compared(name, moment, lambda m: f"{_iso(m)}T{m:%H:%M:%S}", _SECOND))
     today = datetime.datetime.now(datetime.UTC).date()
     if now_op == "past":

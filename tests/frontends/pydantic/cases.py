@@ -123,6 +123,7 @@ NUMBERS = {
     "int bounded": conint(ge=-5, lt=100),
     "int multiple": conint(multiple_of=7, ge=-50, le=50),
     "int huge": conint(ge=10**30),
+    "int of other bounds": Annotated[int, Field(ge=True, lt="9", multiple_of=Decimal(2))],
     "int beyond 64 bits": conint(gt=2**63, lt=2**65),
     "float": float,
     "float strict": StrictFloat,
@@ -149,6 +150,10 @@ NUMBERS = {
     "decimal price": Annotated[Decimal, Field(gt=0, max_digits=8, decimal_places=2)],
     "decimal digits": Annotated[Decimal, Field(max_digits=4)],
     "decimal many digits": Annotated[Decimal, Field(max_digits=20)],
+    "decimal 30 digits": Annotated[Decimal, Field(max_digits=30)],
+    "decimal 30 whole digits": Annotated[Decimal, Field(max_digits=30, decimal_places=0)],
+    "decimal countless digits": Annotated[Decimal, Field(max_digits=2**31)],
+    "decimal countless places": Annotated[Decimal, Field(decimal_places=2**31)],
     "decimal places": Annotated[Decimal, Field(decimal_places=2)],
     "decimal no places": Annotated[Decimal, Field(decimal_places=0)],
     "decimal many digits and places": Annotated[Decimal, Field(max_digits=25, decimal_places=20)],
@@ -188,6 +193,7 @@ STRINGS = {
     "str of config": configured(str, str_min_length=2, str_max_length=5, str_strip_whitespace=True),
     "bytes": bytes,
     "bytes lengths": Annotated[bytes, Field(min_length=2, max_length=3)],
+    "bytes of True": Annotated[bytes, Field(min_length=False, max_length=True)],
     "bytes base64": configured(bytes, val_json_bytes="base64"),
     "bytes base64 lengths": configured(
         Annotated[bytes, Field(min_length=4, max_length=5)], val_json_bytes="base64"
@@ -276,6 +282,9 @@ PYTHON_PATTERNS = {
 }
 DAY = dt.date(2024, 2, 29)
 NOON = dt.datetime(2024, 2, 29, 12, 0, 0)
+FIRST = dt.datetime.min.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
+LAST = dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-2)))
+"""Two moments that UTC cannot write."""
 TIMES = {
     "date": dt.date,
     "date strict": Annotated[dt.date, Strict()],
@@ -283,6 +292,7 @@ TIMES = {
     "date gt": Annotated[dt.date, Field(gt=DAY)],
     "date le": Annotated[dt.date, Field(le=DAY)],
     "date one": Annotated[dt.date, Field(ge=DAY, le=DAY)],
+    "date bounded by texts": Annotated[dt.date, Field(ge="2024-02-29", lt="2025-01-01")],
     "past date": PastDate,
     "future date": FutureDate,
     "datetime": dt.datetime,
@@ -302,10 +312,15 @@ TIMES = {
     "datetime le naive": Annotated[dt.datetime, Field(le=NOON)],
     "datetime lt micro": Annotated[dt.datetime, Field(lt=NOON.replace(microsecond=5))],
     "datetime ge micro": Annotated[dt.datetime, Field(ge=NOON.replace(microsecond=5))],
+    "datetime ge seconds": Annotated[dt.datetime, Field(ge=5, lt="2024-02-29T12:00:00Z")],
+    "datetime ge a day": Annotated[dt.datetime, Field(ge=DAY)],
+    "datetime le after the last": Annotated[dt.datetime, Field(le=LAST)],
+    "datetime gt before the first": Annotated[dt.datetime, Field(gt=FIRST)],
     "datetime from the start": Annotated[dt.datetime, Field(le=dt.datetime(1, 1, 1))],
     "time": dt.time,
     "time strict": Annotated[dt.time, Strict()],
     "time bounded": Annotated[dt.time, Field(ge=dt.time(9), lt=dt.time(17, 30))],
+    "time bounded by a text": Annotated[dt.time, Field(ge="09:00")],
     "time le midnight": Annotated[dt.time, Field(le=dt.time(0))],
     "timedelta": dt.timedelta,
     "timedelta strict": Annotated[dt.timedelta, Strict()],
@@ -314,6 +329,7 @@ TIMES = {
     "timedelta bounded": Annotated[
         dt.timedelta, Field(ge=dt.timedelta(minutes=-5), le=dt.timedelta(seconds=1.5))
     ],
+    "timedelta of other bounds": Annotated[dt.timedelta, Field(ge="PT5S", lt=7.5)],
     "timedelta long": Annotated[dt.timedelta, Field(ge=dt.timedelta(days=100_000))],
     "datetime of a careful config": configured(dt.datetime, strict=True),
 }

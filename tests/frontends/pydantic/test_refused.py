@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import enum
 import re
 import sys
 import typing
@@ -21,7 +23,7 @@ from constrain.errors import (
     UnsatisfiableError,
     UnsupportedFeatureError,
 )
-from tests.frontends.pydantic.cases import Colour, Node, text
+from tests.frontends.pydantic.cases import LAST, Colour, Node, text
 
 
 def plain(kind: Any) -> Any:
@@ -30,6 +32,10 @@ def plain(kind: Any) -> Any:
 
 class Inner(BaseModel):
     deep: list[pydantic.FilePath]
+
+
+class EmptyEnum(enum.Enum):
+    pass
 
 
 REFUSED = {
@@ -62,6 +68,12 @@ REFUSED = {
         pydantic.create_model("M", x=(int, Field(validation_alias=pydantic.AliasPath("a", -1)))),
         "from the end",
     ),
+    "no double is greater": (plain(Annotated[float, Field(gt=sys.float_info.max)]), "no double"),
+    "a Decimal without digits": (
+        pydantic.create_model("M", field=(Annotated[Decimal, Field(max_digits=0)], ...)),
+        "no JSON text",
+    ),
+    "datetimes after the last": (Annotated[dt.datetime, Field(gt=LAST)], "no JSON text"),
     "nested classes in a pattern": (plain(text(r"^[a-z&&[^b]]$")), "Rust's regex crate"),
     "a property in a pattern": (plain(text(r"\p{Greek}")), "'Greek'"),
     "no case beyond ASCII": (plain(text(r"(?i)[^é]")), "case does not matter"),
@@ -86,6 +98,19 @@ def test_a_choice_that_is_no_json_is_left_out() -> None:
 def test_no_type(wrong: Any) -> None:
     with pytest.raises(GrammarError, match="is no type"):
         Grammar.from_pydantic(wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Annotated[int, Field(ge=0.5)], "coercible to an integer"),
+        (Annotated[dt.date, Field(ge=dt.datetime(2024, 1, 1))], "coercible to a date"),
+        (Annotated[EmptyEnum, pydantic.Strict()], "Unable to apply constraint 'strict'"),
+    ],
+)
+def test_constraints_that_pydantic_cannot_apply(kind: Any, reason: str) -> None:
+    with pytest.raises(GrammarError, match=reason):
+        Grammar.from_pydantic(kind)
 
 
 def test_a_model_with_a_name_that_is_not_defined() -> None:
