@@ -250,11 +250,16 @@ class TermStore:
             build(self.arena, program, results)
         return results
 
-    def build_rules(self, budget: int) -> int:
-        """Make bodies of rules that nothing has needed yet, oldest first; returns how many."""
+    def build_rules(self, budget: int, max_terms: int) -> int:
+        """Make bodies of rules that nothing has needed yet, oldest first; returns how many.
+
+        Args:
+            budget: How many at most.
+            max_terms: Terms in the store at which to stop: bodies may be large.
+        """
         made = 0
         for rule in self._rules:
-            if made >= budget:
+            if made >= budget or self.num_terms > max_terms:
                 break
             operand = self._operands.get(rule)
             if operand is not None and not self.arena[self.arena[lay.BODY] + ~operand]:

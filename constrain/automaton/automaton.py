@@ -49,9 +49,12 @@ class Automaton:
         self._full = max(limits.max_terms // 8, 4 * self._store.num_terms)
 
     def build_ahead(self, budget: int) -> int:
-        """Make up to `budget` rule bodies that nothing has asked for yet; returns how many."""
+        """Make up to `budget` rule bodies that nothing has asked for yet; returns how many.
+
+        Fewer where they are large: what is explored afterwards needs room too.
+        """
         with self._lock:
-            return self._store.build_rules(budget)
+            return self._store.build_rules(budget, max_terms=self._full // 4)
 
     def explore(self, num_states: int) -> bool:
         """Make the rows of up to `num_states` states before they are visited (`eager`).

@@ -81,6 +81,16 @@ def test_what_has_no_end_stops_at_the_budget(schema):
     assert automaton.num_terms < limits.max_terms // 8
 
 
+def test_large_bodies_of_rules_leave_room_for_states():
+    # Indentation has no end, and that of each level is longer: 1,024 levels are 3 million terms.
+    grammar = Grammar.from_json_schema({"type": "object"}, style="pretty")
+    limits = Limits(max_terms=80_000)
+    compiled = constrain.compile(grammar, JSON, limits=limits, eager=True)
+    assert not compiled.automaton.is_full
+    assert compiled.num_terms < limits.max_terms // 8
+    assert num_rows(compiled.automaton) > 100
+
+
 @pytest.mark.parametrize("schema", [FINITE, ANY_KEYS, NESTED], ids=["finite", "keys", "nested"])
 def test_eager_and_lazy_allow_the_same(schema):
     grammar = Grammar.from_json_schema(schema)
