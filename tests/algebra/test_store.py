@@ -239,6 +239,44 @@ def test_an_undecidable_intersection_ends_by_its_budget():
         store.is_empty(store.intern(t.intersect((left, right))))
 
 
+def chain_of_rules(length, end):
+    """`a` so often, and then an end; each a rule."""
+
+    def rule(i):
+        rest = end if i == length else t.cat(t.literal(b"a"), rule(i + 1))
+        return t.Rule(f"rule {i}", lambda: rest, regular=True)
+
+    return rule(0)
+
+
+@pytest.mark.parametrize(("end", "empty"), [(b"b", False), (b"aa", True)])
+def test_a_search_goes_on_where_it_waited_for_a_body(end, empty):
+    store = TermStore()
+    even = t.repeat(t.literal(b"aa"), 0, None)
+    term = t.intersect((chain_of_rules(250, t.literal(end)), t.complement(even)))
+    state = store.intern(term)
+    before = int(store.arena[lay.EPOCH])
+    assert store.is_empty(state) == empty
+    # One search, and one more for each time that the arena grew; not one for each of 250 bodies.
+    assert int(store.arena[lay.EPOCH]) - before < 10
+
+
+def test_a_search_that_another_one_came_between_begins_anew():
+    store = TermStore()
+    other = store.intern(t.intersect((t.complement(t.literal(b"a")), t.complement(t.EPS))))
+    rules = [chain_of_rules(3, t.literal(b"b"))]
+
+    def with_a_search():
+        assert not store.is_empty(other)
+        return rules[0]
+
+    between = t.Rule("between", with_a_search, regular=True)
+    some = t.alt((t.literal(b"c"), t.cat(t.literal(b"a"), between)))
+    for wanted, empty in ((b"aaaab", False), (b"aaab", True)):
+        both = store.intern(t.intersect((some, t.complement(t.literal(b"c")), t.literal(wanted))))
+        assert store.is_empty(both) == empty
+
+
 def test_many_alternatives_with_long_common_prefixes():
     words = [b"x" * 3000 + bytes([c]) for c in b"abc"]
     store = TermStore()

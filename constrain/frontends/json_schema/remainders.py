@@ -226,6 +226,11 @@ class Remainders:
             assert self._hi is not None
             if self._hi < hi:
                 hi, hi_open = self._hi, self._hi_open
+        if self._step is not None and not self._avoid:
+            first = -(-lo // self._step) * self._step
+            if first == lo and lo_open:
+                first += self._step
+            return first < hi or (first == hi and not hi_open)
         step = None if self._step is None else Fraction(self._step)
         span = make(lo=Fraction(lo), lo_open=lo_open, hi=Fraction(hi), hi_open=hi_open, step=step)
         avoid = frozenset([Fraction(n) for n in self._avoid])

@@ -4,6 +4,9 @@ Terms without AND and NOT that are not EMPTY are non-empty by construction. For 
 for a nullable term among their derivatives, breadth first, so that counters of a billion cost
 nothing where a short string exists. What is found is remembered for the whole path, and what is not
 found for all that was seen.
+
+A search that needs a rule's body, or room, waits until Python has made it, and goes on from there,
+unless another one has begun meanwhile or what it has found was left behind with a smaller arena.
 """
 
 from __future__ import annotations
@@ -39,6 +42,10 @@ from constrain.kernels.derive.layout import (
     ROW_PARTITION,
     ROW_RESOLVED,
     ROW_STATE,
+    SEARCH_AT,
+    SEARCH_EPOCH,
+    SEARCH_FOUND,
+    SEARCH_ROOT,
     STATUS,
     TARGETS,
     TOKEN_IDS,
@@ -56,56 +63,76 @@ DECIDED = NONEMPTY | HOLLOW
 @inner
 def _search(A, start, sp):
     """Decide one AND or NOT by breadth-first search of its derivatives. False: see STATUS."""
-    epoch = A[EPOCH] + 1
-    A[EPOCH] = epoch
-    A[A[QUEUE] + 0] = start
-    A[A[PARENT] + 0] = -1
-    A[A[MARK] + start] = epoch
-    found = 1
-    at = 0
-    while at < found:
-        u = np.int64(A[A[QUEUE] + at])
-        bytewise = A[NODE * u + FLAGS] & BYTEWISE
-        tokens = np.int64(A[NUM_TOKEN_IDS])
-        size = np.int64(BYTES)
-        if not bytewise:
-            if not ensure_row(A, u, sp):
-                return False
-            size = np.int64(A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]])
-        for i in range(size + tokens):
-            v = np.int64(EMPTY_ID)
-            if i >= size:
-                v = step(A, u, np.int64(FIRST_TOKEN + A[A[TOKEN_IDS] + i - size]), sp)
-                if A[STATUS] != OK:
-                    return False
-            elif bytewise:
-                v = step(A, u, i, sp)
-                if A[STATUS] != OK:
-                    return False
-            else:
-                v = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + i])
-            if v == EMPTY_ID or A[NODE * v + FLAGS] & HOLLOW or A[A[MARK] + v] == epoch:
-                continue
-            if A[NODE * v + FLAGS] & NONEMPTY:
-                back = np.int64(at)
-                while back >= 0:
-                    A[NODE * A[A[QUEUE] + back] + FLAGS] |= NONEMPTY
-                    back = np.int64(A[A[PARENT] + back])
-                return True
-            A[A[MARK] + v] = epoch
-            if found >= size_of(A, QUEUE):
-                set_status(A, NEED_NODES, found + 1)
-                return False
-            A[A[QUEUE] + found] = v
-            A[A[PARENT] + found] = at
-            found += 1
-        at += 1
-        if at > A[EMPTINESS_LIMIT]:
+    if A[SEARCH_ROOT] != start or A[A[MARK] + start] != A[SEARCH_EPOCH]:
+        A[EPOCH] += 1
+        A[SEARCH_ROOT] = start
+        A[SEARCH_EPOCH] = A[EPOCH]
+        A[SEARCH_AT] = 0
+        A[SEARCH_FOUND] = 1
+        A[A[QUEUE] + 0] = start
+        A[A[PARENT] + 0] = -1
+        A[A[MARK] + start] = A[EPOCH]
+    limit = A[EMPTINESS_LIMIT]
+    while A[SEARCH_AT] < A[SEARCH_FOUND]:
+        done = _look_at(A, np.int64(A[SEARCH_AT]), sp)
+        if A[STATUS] != OK:
+            return False
+        if done:
+            A[SEARCH_ROOT] = 0
+            return True
+        A[SEARCH_AT] += 1
+        if A[SEARCH_AT] > limit:
+            A[SEARCH_ROOT] = 0
             set_status(A, TOO_MANY_STATES, start)
             return False
-    for i in range(found):
+    for i in range(A[SEARCH_FOUND]):
         A[NODE * A[A[QUEUE] + i] + FLAGS] |= HOLLOW
+    A[SEARCH_ROOT] = 0
     return True
+
+
+@inner
+def _look_at(A, at, sp):
+    """Queue the derivatives of an entry. True: one of them is no empty language, so none is that
+    it was found by. Where STATUS says that something is missing, the entry is to be looked at anew.
+    """
+    epoch = A[SEARCH_EPOCH]
+    found = np.int64(A[SEARCH_FOUND])
+    u = np.int64(A[A[QUEUE] + at])
+    bytewise = A[NODE * u + FLAGS] & BYTEWISE
+    tokens = np.int64(A[NUM_TOKEN_IDS])
+    size = np.int64(BYTES)
+    if not bytewise:
+        if not ensure_row(A, u, sp):
+            return False
+        size = np.int64(A[A[PARTITION_SIZE] + A[NODE * u + ROW_PARTITION]])
+    for i in range(size + tokens):
+        v = np.int64(EMPTY_ID)
+        if i >= size:
+            v = step(A, u, np.int64(FIRST_TOKEN + A[A[TOKEN_IDS] + i - size]), sp)
+        elif bytewise:
+            v = step(A, u, i, sp)
+        else:
+            v = np.int64(A[A[TARGETS] + A[NODE * u + ROW_OFFSET] + i])
+        if A[STATUS] != OK:
+            return False
+        if v == EMPTY_ID or A[NODE * v + FLAGS] & HOLLOW or A[A[MARK] + v] == epoch:
+            continue
+        if A[NODE * v + FLAGS] & NONEMPTY:
+            back = at
+            while back >= 0:
+                A[NODE * A[A[QUEUE] + back] + FLAGS] |= NONEMPTY
+                back = np.int64(A[A[PARENT] + back])
+            return True
+        if found >= size_of(A, QUEUE):
+            set_status(A, NEED_NODES, found + 1)
+            return False
+        A[A[MARK] + v] = epoch
+        A[A[QUEUE] + found] = v
+        A[A[PARENT] + found] = at
+        found += 1
+        A[SEARCH_FOUND] = found
+    return False
 
 
 @inner

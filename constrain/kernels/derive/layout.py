@@ -48,6 +48,12 @@ NUM_ALLOWED = 55
 """Tokens that the last walk listed, end tokens among them."""
 PATIENCE = 54
 """How often a term is looked at for one byte before it gets a row (`step.py`)."""
+SEARCH_ROOT = 56
+"""Of a search for emptiness that waits for Python: whose it is, or 0; its epoch; the entry of QUEUE
+that it is at, and how many it has found."""
+SEARCH_EPOCH = 57
+SEARCH_AT = 58
+SEARCH_FOUND = 59
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 SUMMARY = 48
