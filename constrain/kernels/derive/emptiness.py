@@ -93,8 +93,9 @@ def _search(A, start, sp):
 
 @inner
 def _look_at(A, at, sp):
-    """Queue the derivatives of an entry. True: one of them is no empty language, so none is that
-    it was found by. Where STATUS says that something is missing, the entry is to be looked at anew.
+    """Queue the derivatives of an entry. True: one of them is not empty, so none on the way is.
+
+    Where STATUS says that something is missing, the entry is to be looked at anew.
     """
     epoch = A[SEARCH_EPOCH]
     found = np.int64(A[SEARCH_FOUND])
