@@ -181,7 +181,7 @@ def _two_dimensional(
 def _is_as_usual(logits: object) -> bool:
     """Whether nothing can be wrong with logits, by a look that takes no time."""
     if isinstance(logits, np.ndarray):
-        return logits.ndim == 2 and logits.flags.carray and logits.dtype.name in _FLOATS
+        return logits.ndim == 2 and logits.flags.carray and str(logits.dtype) in _FLOATS
     return (
         is_tensor(logits)
         and logits.ndim == 2

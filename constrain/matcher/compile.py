@@ -30,7 +30,8 @@ those that are left depend on texts."""
 class CompiledGrammar:
     """A grammar ready to mask the tokens of one vocabulary. Made by `constrain.compile`.
 
-    Reuse it, and share it between threads: what one matcher visits is there for the next. When the
+    Reuse it, and share it between threads: what one matcher visits is there for the next. A copy is
+    the same one. When the
     automaton has grown to an eighth of `limits.max_terms`, there is a fresh one for new matchers,
     and the others move to it with their next token: no text is too long.
 
@@ -75,6 +76,12 @@ class CompiledGrammar:
         Cost: some microseconds.
         """
         return self._automaton.nbytes
+
+    def __copy__(self) -> CompiledGrammar:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledGrammar:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         # States and rows are made as they are needed, so there is nothing to send but what they

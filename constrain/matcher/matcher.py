@@ -276,6 +276,8 @@ class Matcher:
     def fork(self) -> Matcher:
         """An independent matcher at the same place; rolling back reaches as far.
 
+        So are copies, by `copy.copy` and `copy.deepcopy`.
+
         Cost: the same however long the sequence is: what was taken so far is shared.
         """
         steps = self._steps
@@ -293,6 +295,12 @@ class Matcher:
         twin._states = self._states.copy()
         twin._steps = []
         return twin
+
+    def __copy__(self) -> Matcher:
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Matcher:
+        return self.fork()
 
     def _checked(self, token_id: int) -> int:
         index = operator.index(token_id)

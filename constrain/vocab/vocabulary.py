@@ -485,6 +485,12 @@ class Vocabulary:
             f"special_tokens={len(self.special_tokens)})"
         )
 
+    def __copy__(self) -> Vocabulary:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Vocabulary:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Locks don't pickle, and what is prepared is on disk or cheaper to build than to send.
         texts = self._texts

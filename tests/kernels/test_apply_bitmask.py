@@ -382,6 +382,7 @@ def test_a_dead_row_is_an_error_and_the_others_are_masked():
     [
         ([[0.0]], None, r"not a list"),
         (np.zeros((2, 4), dtype=np.int32), None, r"float32.*got a NumPy int32"),
+        (np.zeros((2, 4), dtype=">f4"), None, r"float32.*got a NumPy >f4"),
         (np.zeros((1, 2, 4), dtype=np.float32), None, r"\[batch, vocab_size\]; got .*\[1, 2, 4\]"),
         (np.zeros((2, 8), dtype=np.float32)[:, ::2], None, r"contiguous in their last dimension"),
         (torch.zeros(4, 2).T, None, r"contiguous in their last dimension"),

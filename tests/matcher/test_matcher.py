@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 
 import numpy as np
@@ -498,7 +499,8 @@ def test_forks_of_forks_go_their_own_ways(term, data):
                 if matcher.accept_token(token):
                     taken.append(token)
             case "fork":
-                family.append((matcher.fork(), taken.copy()))
+                ways = [constrain.Matcher.fork, copy.copy, copy.deepcopy]
+                family.append((data.draw(st.sampled_from(ways))(matcher), taken.copy()))
             case "back":
                 count = data.draw(st.integers(0, len(taken)))
                 matcher.rollback(count)
@@ -514,6 +516,19 @@ def test_forks_of_forks_go_their_own_ways(term, data):
         assert describe(matcher) == describe(alone)
         assert matcher.num_steps == len(taken)
         assert matcher.is_terminated == alone.is_terminated
+
+
+def test_what_is_shared_is_not_copied():
+    shared = compiled()
+    matcher = shared.matcher()
+    for twin in (copy.copy(matcher), copy.deepcopy({"request": matcher})["request"]):
+        assert twin is not matcher
+        assert twin.accept_token(A)
+        assert twin._automaton is shared.automaton
+    assert matcher.num_steps == 0
+    for held in (shared, shared.vocab):
+        assert copy.copy(held) is held
+        assert copy.deepcopy(held) is held
 
 
 def test_forks_move_to_a_fresh_automaton_with_what_they_share():
