@@ -22,7 +22,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line and exit: the entry point of `constrain`."""
+    """Run the command line and exit: the entry point of `constrain` and `python -m constrain`."""
     # Here, so that `import constrain.cli` stays light for those who only look.
     from constrain.cli.app import run
 

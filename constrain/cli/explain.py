@@ -12,6 +12,9 @@ import constrain
 from constrain.cli.console import errors_as_json, output, write_json
 from constrain.cli.report import report_as_json, show_report
 from constrain.cli.sources import (
+    DialectOption,
+    FormatOption,
+    Formats,
     GbnfOption,
     GrammarOption,
     LarkOption,
@@ -21,10 +24,15 @@ from constrain.cli.sources import (
     SchemaOption,
     StartOption,
     Style,
+    Unsupported,
+    UnsupportedOption,
     read_grammar,
 )
 
 __all__ = ["explain"]
+
+_SHOWN = 200
+"""Code points of a text that every text begins with; it can have 65,536 bytes."""
 
 
 def explain(
@@ -37,6 +45,9 @@ def explain(
     parser: ParserOption = None,
     lexer: LexerOption = None,
     style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    dialect: DialectOption = None,
+    formats: FormatOption = Formats.ASSERT,
+    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Say what was done with each keyword, how every text begins, and what compiling costs.
@@ -48,6 +59,9 @@ def explain(
             schema,
             regex,
             style,
+            dialect,
+            formats,
+            on_unsupported,
             gbnf=gbnf,
             lark=lark,
             grammar=grammar_file,
@@ -64,12 +78,13 @@ def explain(
     after = grammar.first_rejection(forced)
     could = ["the end"] if after is None or after.complete else []
     could += [] if after is None else after.expected
+    begins_with = forced.decode("utf-8", "backslashreplace")
     if as_json:
         write_json(
             {
                 "grammar": grammar.description,
                 "keywords": report_as_json(grammar),
-                "begins_with": forced.decode("utf-8", "backslashreplace"),
+                "begins_with": begins_with,
                 "then": could,
                 "compile_ms": compile_ms,
                 "num_terms": compiled.num_terms,
@@ -80,8 +95,10 @@ def explain(
     console = output()
     console.print(Text(repr(grammar)), soft_wrap=True)
     show_report(console, grammar)
+    if len(begins_with) > _SHOWN:
+        begins_with = f"{begins_with[:_SHOWN]}... ({len(forced):,} bytes)"
     if forced:
-        console.print(Text(f"every text begins with: {forced.decode('utf-8', 'backslashreplace')}"))
+        console.print(Text(f"every text begins with: {begins_with}"), soft_wrap=True)
     console.print(Text(f"then comes: {', '.join(could)}"), soft_wrap=True)
     cost = (
         f"compiled in {compile_ms:.1f} ms: {compiled.num_terms:,} terms, {compiled.nbytes:,} bytes"

@@ -15,7 +15,7 @@ from constrain.cli.console import output, write_json
 from constrain.cli.loading import compile_kernels
 from constrain.cli.sources import LexerOption, ParserOption, StartOption, read_bytes
 from constrain.errors import ConstrainError
-from constrain.fixtures import SUFFIXES, find_grammars, import_paths
+from constrain.fixtures import SUFFIXES, find_grammars, import_paths, why_unread
 from constrain.fixtures.options import FixtureOptions, parse_options
 from constrain.generation.packages import require
 from constrain.lint import Finding, Kind
@@ -122,7 +122,7 @@ def _lint(
             report.text, kind=kind, vocabulary=vocabulary, ignore=ignore, **options
         )
     except (OSError, UnicodeDecodeError) as error:
-        report.error = getattr(error, "strerror", None) or str(error)
+        report.error = why_unread(error)
     except _OptionsError as error:
         report.error = str(error)
     except ConstrainError as error:

@@ -14,7 +14,7 @@ import typer
 import constrain
 from constrain.cli.loading import compile_kernels
 from constrain.errors import ConstrainError
-from constrain.fixtures import import_paths, load_grammar
+from constrain.fixtures import import_paths, load_grammar, why_unread
 
 __all__ = [
     "Dialect",
@@ -212,8 +212,7 @@ def _read_text(what: str, name: str) -> str:
     try:
         return read_bytes(name).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise typer.BadParameter(f"cannot read the {what} {name}: {reason}") from error
+        raise typer.BadParameter(f"cannot read the {what} {name}: {why_unread(error)}") from error
 
 
 def read_bytes(name: str) -> bytes:

@@ -291,6 +291,17 @@ def test_a_schema_that_cannot_be_read_is_json_for_a_program(
     assert "cannot read the schema none.json" in error["error"]
 
 
+@pytest.mark.parametrize("command", [["check", "--schema"], ["check", "--gbnf"], ["lint"]])
+def test_what_is_no_utf8_is_named_by_its_first_wrong_byte(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("latin.json").write_bytes(b'{"title": "caf\xe9"}')
+    assert run([*command, "latin.json"]) == 2
+    printed = " ".join("".join(capsys.readouterr()).replace("│", " ").split())
+    assert "latin.json: " in printed
+    assert "it is no UTF-8 text: byte 0xE9 at 14" in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

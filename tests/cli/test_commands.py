@@ -48,9 +48,16 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"constrain {version('constrain-decoding')}\n"
 
 
+def test_the_package_is_the_command_line_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "constrain", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"constrain {version('constrain-decoding')}\n"
+
+
 @pytest.mark.parametrize(
     "command",
-    ["demo", "generate", "check", "explain", "warmup", "model", "model fetch", "bench"],
+    ["demo", "generate", "check", "lint", "explain", "warmup", "model", "model fetch", "bench"],
 )
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*command.split(), "--help"]) == 0
@@ -175,6 +182,30 @@ def test_explain_says_how_texts_begin(capsys: pytest.CaptureFixture[str]) -> Non
     printed = capsys.readouterr().out
     assert "every text begins with: ab" in printed
     assert "then comes: '0' to '9', 'b'" in printed
+
+
+def test_explain_cuts_a_long_beginning_for_people_and_not_for_programs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["explain", "--regex", "a{300}"]) == 0
+    assert f"every text begins with: {'a' * 200}... (300 bytes)\n" in capsys.readouterr().out
+    assert run(["explain", "--regex", "a{300}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["begins_with"] == "a" * 300
+
+
+def test_explain_takes_the_options_of_a_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text(r'{"type": "string", "pattern": "^(a)\\1$", "format": "date"}')
+    arguments = ["explain", "--schema", str(schema), "--json"]
+    assert run(arguments) == 2
+    assert json.loads(capsys.readouterr().out)["kind"] == "unsupported-feature"
+    relaxed = [*arguments, "--on-unsupported", "relax", "--format", "annotate"]
+    assert run([*relaxed, "--dialect", "draft7"]) == 0
+    keywords = json.loads(capsys.readouterr().out)["keywords"]
+    uses = {entry["keyword"]: entry["use"] for entry in keywords}
+    assert uses == {"type": "enforced", "pattern": "relaxed", "format": "annotation"}
 
 
 def test_explain_as_json_lists_the_keywords(
