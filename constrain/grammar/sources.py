@@ -7,15 +7,17 @@ imported when they are first needed, so that a program pays for those that it us
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
-from constrain.errors import GrammarError
+from constrain.errors import GrammarError, GrammarSyntaxError
 from constrain.frontends.explanation import Explainer
+from constrain.frontends.mistaken import hint_on_text, hint_on_type
 from constrain.limits import Limits
 
 if TYPE_CHECKING:
@@ -125,18 +127,20 @@ def lark(
     _check_limits(limits)
     _check_lark_options(start, parser, lexer, import_paths)
     shown = f"Grammar.from_lark({shorten(repr(text))})"
-    if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
-        term = from_llguidance(text, start=start, limits=limits)
-        return Read(term, shown, prelude=prelude_of(text))
-    term = from_lark(
-        text,
-        start=start,
-        parser=parser,
-        lexer=lexer,
-        import_paths=import_paths,
-        postlex=postlex,
-        limits=limits,
-    )
+    _check_text("a grammar", text)
+    with _suspicion(text, "lark"):
+        if is_dialect(text, dialect, parser, lexer, import_paths, postlex):
+            term = from_llguidance(text, start=start, limits=limits)
+            return Read(term, shown, prelude=prelude_of(text))
+        term = from_lark(
+            text,
+            start=start,
+            parser=parser,
+            lexer=lexer,
+            import_paths=import_paths,
+            postlex=postlex,
+            limits=limits,
+        )
 
     def explainer() -> Explainer:
         from constrain.frontends.lark.explain import LarkExplainer
@@ -152,11 +156,7 @@ def regex(pattern: str, dialect: str, flags: str, limits: Limits) -> Read:
     from constrain.frontends.regex import from_regex
 
     _check_limits(limits)
-    if not isinstance(pattern, str):
-        raise GrammarError(
-            f"a pattern must be a str, not {type(pattern).__name__}",
-            hint="decode bytes first; to judge bytes, write them as escapes",
-        )
+    _check_text("a pattern", pattern)
     if not isinstance(flags, str):
         raise GrammarError(
             f"flags must be letters such as 'is', not {flags!r}",
@@ -180,11 +180,9 @@ def gbnf(text: str, root: str, limits: Limits) -> Read:
     from constrain.frontends.gbnf import from_gbnf
 
     _check_limits(limits)
-    if not isinstance(text, str):
-        raise GrammarError(
-            f"a grammar must be a str, not {type(text).__name__}", hint="decode bytes first"
-        )
-    term = from_gbnf(text, root=root, limits=limits)
+    _check_text("a grammar", text)
+    with _suspicion(text, "gbnf"):
+        term = from_gbnf(text, root=root, limits=limits)
 
     def explainer() -> Explainer:
         from constrain.frontends.gbnf.explain import GbnfExplainer
@@ -258,6 +256,23 @@ def _prelude(style: str | JSONStyle) -> Prelude:
 def _check_limits(limits: Limits) -> None:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
+
+
+def _check_text(what: str, given: object) -> None:
+    if not isinstance(given, str):
+        raise GrammarError(
+            f"{what} must be a str, not {type(given).__name__}", hint=hint_on_type(given)
+        )
+
+
+@contextmanager
+def _suspicion(text: str, kind: Literal["lark", "gbnf"]) -> Iterator[None]:
+    """Let the error of a text say what that looks like, if it is no grammar of this kind."""
+    try:
+        yield
+    except GrammarSyntaxError as error:
+        error.hint = hint_on_text(text, kind) or error.hint
+        raise
 
 
 def _check_lark_options(start: Any, parser: Any, lexer: Any, import_paths: Any) -> None:  # noqa: ANN401

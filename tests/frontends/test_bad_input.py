@@ -6,6 +6,9 @@ what the file shows by ending.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from constrain import (
@@ -20,6 +23,25 @@ from constrain import (
     UnsupportedFeatureError,
 )
 
+A_TEXT_OF_ANOTHER_KIND = [
+    (Grammar.from_gbnf, "grammars/json.gbnf", "what the file holds, not its name"),
+    (Grammar.from_gbnf, "json.gbnf", "what the file holds, not its name"),
+    (Grammar.from_gbnf, 'start: "a"', "Grammar.from_lark"),
+    (Grammar.from_gbnf, '?start: "a"', "Grammar.from_lark"),
+    (Grammar.from_gbnf, 'root ::= start\nstart: "a"', "begins with its name and ::="),
+    (Grammar.from_gbnf, Path("json.gbnf"), r"Path\(name\)\.read_text"),
+    (Grammar.from_gbnf, b"root", "data.decode"),
+    (Grammar.from_lark, "grammars/c.lark", "what the file holds, not its name"),
+    (Grammar.from_lark, "c.lark", "what the file holds, not its name"),
+    (Grammar.from_lark, 'root ::= "a"', "Grammar.from_gbnf"),
+    (Grammar.from_lark, 'root ::= "a"\nx ::= [a-z]{2}', "Grammar.from_gbnf"),
+    (Grammar.from_lark, Path("c.lark"), r"Path\(name\)\.read_text"),
+    (Grammar.from_regex, re.compile("a", re.I), r"compiled\.pattern"),
+    (Grammar.from_regex, b"a", "data.decode"),
+    (Grammar.from_json_schema, Path("s.json"), r"Path\(name\)\.read_text"),
+    (Grammar.from_pydantic, {"type": "object"}, "Grammar.from_json_schema"),
+    (Grammar.from_pydantic, [int], "Cat | Dog"),
+]
 NOT_TEXTS = [None, b"a", 5, 1.5, [], {}, object()]
 GROUPS = 60_000
 
@@ -229,6 +251,13 @@ READ = [
 
 def _ids(cases):
     return [f"{case[0].__name__}-{i}" for i, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("make", "given", "hint"), A_TEXT_OF_ANOTHER_KIND)
+def test_what_belongs_elsewhere_is_told_where(make, given, hint):
+    with pytest.raises(GrammarError) as refused:
+        make(given)
+    assert re.search(hint, refused.value.hint)
 
 
 @pytest.mark.parametrize(("read", "given", "error", "says"), REFUSED, ids=_ids(REFUSED))

@@ -561,7 +561,9 @@ def test_tiktoken_without_an_end_token() -> None:
 
 
 def test_tiktoken_refuses_other_objects() -> None:
-    with pytest.raises(VocabularyError, match=r"expected a tiktoken\.Encoding, got .* str"):
+    with pytest.raises(
+        VocabularyError, match=r"expected a tiktoken\.Encoding, got .* str\nhint: tiktoken.get_enc"
+    ):
         Vocabulary.from_tiktoken("cl100k_base")
 
 
@@ -660,7 +662,7 @@ def test_sentencepiece_refuses_a_denormalizer(tmp_path: Any) -> None:
 
 
 def test_sentencepiece_refuses_other_objects() -> None:
-    with pytest.raises(VocabularyError, match=r"expected a sentencepiece.* got .* str"):
+    with pytest.raises(VocabularyError, match=r"expected a sentencepiece.* got .* str\nhint: Sent"):
         Vocabulary.from_sentencepiece("tokenizer.model")
     with pytest.raises(VocabularyError, match="no model loaded"):
         Vocabulary.from_sentencepiece(sentencepiece.SentencePieceProcessor())

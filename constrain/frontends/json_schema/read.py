@@ -15,6 +15,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from os import PathLike
 from typing import Any, Final, NoReturn, TypeAlias
 
 from constrain.errors import SchemaError, UnsupportedFeatureError
@@ -376,6 +377,8 @@ def _refuse(schema: object, culprit: object) -> NoReturn:
     hint = "a schema holds dict, list, str, int, float, bool and None"
     if culprit is schema and isinstance(culprit, (bytes, bytearray)):
         hint = "decode it, and pass the text"
+    elif culprit is schema and isinstance(culprit, PathLike):
+        hint = "pass what the file holds: Path(name).read_text()"
     elif culprit is schema and isinstance(culprit, type):
         hint = "for Python types there is Grammar.from_pydantic"
     raise SchemaError(f"{shown} is no JSON value", pointer=pointer, hint=hint)

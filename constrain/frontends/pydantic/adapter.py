@@ -14,6 +14,8 @@ __all__ = ["OLDEST", "adapter_of", "config_of", "name_of"]
 OLDEST: Final = (2, 12)
 """The oldest pydantic that the tests were run with."""
 _LONGEST_NAME: Final = 60
+_VALUES: Final = (str, bytes, int, float, list, tuple, dict, set, frozenset)
+"""pydantic takes some of them: a dict as its own core schema, whose types are not JSON's."""
 
 
 def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydantic can make a type of
@@ -36,11 +38,13 @@ def adapter_of(model: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - whatever pydan
         raise UnsupportedFeatureError(
             f"pydantic {pydantic.VERSION}", hint=f"pip install 'pydantic>={wanted}'"
         )
-    if isinstance(model, (str, bytes)) or isinstance(model, pydantic.BaseModel):
-        raise GrammarError(
-            f"{type(model).__name__} {model!r:.80} is no type",
-            hint="pass the class, not an instance or its name",
-        )
+    if isinstance(model, (*_VALUES, pydantic.BaseModel)):
+        hint = "pass the class, not an instance or its name"
+        if isinstance(model, dict):
+            hint = "a JSON Schema is read by Grammar.from_json_schema"
+        elif isinstance(model, (list, tuple)):
+            hint = "pass a type: Cat | Dog for either, list[Cat] or tuple[int, str] for arrays"
+        raise GrammarError(f"{type(model).__name__} {model!r:.80} is no type", hint=hint)
     from pydantic_core import SchemaError
 
     try:

@@ -39,7 +39,8 @@ def read_mistral_common(
         return read_sentencepiece(processor, eos_token_ids)
     raise VocabularyError(
         "expected a tokenizer of mistral-common (Tekken or SentencePiece), got a value of type "
-        f"{type(tokenizer).__name__}"
+        f"{type(tokenizer).__name__}\n"
+        "hint: MistralTokenizer.from_file(path) makes one"
     )
 
 

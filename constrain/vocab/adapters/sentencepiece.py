@@ -29,7 +29,8 @@ def read_sentencepiece(
     if not hasattr(processor, "id_to_piece") or not hasattr(processor, "is_control"):
         raise VocabularyError(
             "expected a sentencepiece.SentencePieceProcessor, got a value of type "
-            f"{type(processor).__name__}"
+            f"{type(processor).__name__}\n"
+            "hint: SentencePieceProcessor(model_file=path) makes one"
         )
     size = processor.get_piece_size()
     if size == 0:

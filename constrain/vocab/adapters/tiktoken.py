@@ -27,7 +27,8 @@ def read_tiktoken(
     """
     if not is_tiktoken(encoding):
         raise VocabularyError(
-            f"expected a tiktoken.Encoding, got a value of type {type(encoding).__name__}"
+            f"expected a tiktoken.Encoding, got a value of type {type(encoding).__name__}\n"
+            "hint: tiktoken.get_encoding(name) makes one"
         )
     text, names = tiktoken_pieces(encoding)
 

@@ -94,7 +94,10 @@ def test_a_choice_that_is_no_json_is_left_out() -> None:
     assert grammar.accepts(b"1")
 
 
-@pytest.mark.parametrize("wrong", ["Model", b"x", 3, object(), Node(value=1)])
+@pytest.mark.parametrize(
+    "wrong",
+    ["Model", b"x", 3, object(), Node(value=1), {}, {"a": 1}, {"type": "int"}, [int], (int, str)],
+)
 def test_no_type(wrong: Any) -> None:
     with pytest.raises(GrammarError, match="is no type"):
         Grammar.from_pydantic(wrong)
