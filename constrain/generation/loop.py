@@ -205,6 +205,9 @@ class Generation:
             histories=[row.token_ids for row in rows] if edited else None,
             prompts=[self._prompts[i] for i in live] if edited else None,
         )
+        for one, report in zip(rows, output.reports, strict=True):
+            if report is not None:
+                one.reports.append(report)
         return [int(token_id) for token_id in output.token_ids]
 
     def _accept(self, row: int, token_id: int) -> str:
@@ -243,6 +246,7 @@ class Generation:
             text_bytes=row.text_bytes,
             finish_reason=row.finish_reason,
             timings=timings,
+            reports=tuple(row.reports),
             adapter=self._adapters[index],
         )
 

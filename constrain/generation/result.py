@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from constrain.sampling import RowReport
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -71,6 +73,8 @@ class GenerationResult:
     """`text` as bytes, and the start of a character where the budget cut one in two."""
     finish_reason: FinishReason
     timings: GenerationTimings
+    reports: tuple[RowReport, ...] = field(default=(), repr=False)
+    """One per token drawn, an end token included, if `SamplingParams.logprobs` asked; else none."""
     adapter: TypeAdapter[Any] | None = field(default=None, repr=False, compare=False)
     """Of a grammar from pydantic, what reads its texts."""
 

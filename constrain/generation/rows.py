@@ -9,6 +9,7 @@ from constrain.generation.text import Utf8Text
 
 if TYPE_CHECKING:
     from constrain.matcher import Matcher
+    from constrain.sampling import RowReport
     from constrain.vocab import Vocabulary
 
 __all__ = ["Row"]
@@ -20,6 +21,7 @@ class Row:
     Attributes:
         matcher: Follows the sequence; None where no grammar constrains it.
         token_ids: What was drawn, without an end token.
+        reports: Of each token drawn, where they were asked for.
         num_drawn: How many tokens were drawn, an end token included.
         finish_reason: None while the sequence goes on.
     """
@@ -34,6 +36,7 @@ class Row:
         self._texts: list[str] = []
         self.matcher = matcher
         self.token_ids: list[int] = []
+        self.reports: list[RowReport] = []
         self.num_drawn = 0
         self.finish_reason: FinishReason | None = None
 

@@ -40,7 +40,9 @@ class SamplingParams:
         presence_penalty: Taken off the logit once if the id stands in the output.
         logit_bias: Added to the logit of these ids, after the penalties. -inf bans an id; a finite
             bias never brings a banned id back.
-        logprobs: None, or how many of the most probable alternatives to report: see `RowReport`.
+        logprobs: None, or how many of the most probable alternatives to report: see
+            `constrain.sampling.RowReport`. `sample` gives one in `reports`, and `generate` one for
+            each token in `result.reports`.
 
     Raises:
         SamplingError: A field has the wrong type or lies out of range; the message says which.

@@ -47,6 +47,30 @@ def test_the_text_is_a_sentence(seed: int) -> None:
     assert isinstance(result.parsed, dict)
 
 
+def test_logprobs_are_those_of_the_tokens_drawn() -> None:
+    grammar = constrain.Grammar.from_regex("(a|b){4,9}")
+    asked, silent = seeded(3, logprobs=2), seeded(3)
+    told, plain = run([[3], [3]], grammar, params=[asked, silent])
+    assert told.token_ids == plain.token_ids
+    assert told.text == plain.text
+    assert plain.reports == ()
+    assert len(told.reports) == told.timings.num_tokens
+    assert all(len(report.top_logprobs) <= 2 for report in told.reports)
+    model = StandIn()
+    matcher = constrain.compile(grammar, vocabulary()).matcher()
+    said = [3]
+    for token, report in zip(told.token_ids, told.reports, strict=False):
+        ids = torch.tensor([said])
+        logits = model(ids, torch.ones_like(ids)).logits[0, -1:].numpy()
+        bitmask = constrain.allocate_token_bitmask(1, vocabulary().vocab_size)
+        matcher.fill_next_token_bitmask(bitmask)
+        shares = constrain.Sampler().distribution(logits, constrain.SamplingParams(), bitmask)[0]
+        assert report.logprob == pytest.approx(np.log(shares[token]), abs=1e-5)
+        assert report.top_logprobs[0][1] == pytest.approx(np.log(shares.max()), abs=1e-5)
+        matcher.accept_token(token)
+        said.append(token)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_stream_says_the_same_in_pieces(seed: int) -> None:
     grammar = constrain.Grammar.from_regex("(a|€){1,9}")
