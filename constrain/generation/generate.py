@@ -6,7 +6,7 @@ import operator
 import time
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any, Literal, TypeVar, get_origin, overload
+from typing import Any, Final, Literal, TypeVar, get_origin, overload
 
 from constrain.errors import ModelError, SamplingError
 from constrain.generation.interfaces import Model, Tokenizer
@@ -27,6 +27,11 @@ __all__ = ["generate"]
 AnyGrammar = Grammar | CompiledGrammar | type[Any] | None
 """A class stands for whatever `Grammar.from_pydantic` takes, such as `Cat | Dog`."""
 _T = TypeVar("_T")
+_MAKERS: Final[dict[type[Any], str]] = {
+    dict: "for a JSON Schema constrain.Grammar.from_json_schema makes one",
+    str: "constrain.Grammar.from_regex, from_gbnf, from_lark or from_json_schema makes one",
+}
+"""What makes a grammar of what is not one."""
 
 
 @overload
@@ -124,8 +129,9 @@ def generate(
         SamplingError: Parameters are out of range, or as many lists do not have one entry per
             prompt.
         ModelError: The model or tokenizer does not fit: no chat template, too long a prompt, too
-            few logits, a grammar that was compiled for other tokens.
+            few logits, messages that the template refuses, a grammar compiled for other tokens.
         BackendUnavailableError: torch is not installed.
+        TypeError: An argument has another type.
     """
     if hasattr(prompt, "tolist"):  # token ids as an array or tensor
         prompt = prompt.tolist()
@@ -141,7 +147,8 @@ def generate(
     for one in given:
         if not (one is None or isinstance(one, (Grammar, CompiledGrammar)) or _is_type(one)):
             raise TypeError(
-                f"grammar is a pydantic type or a constrain.Grammar, not {type(one).__name__}"
+                f"grammar is a pydantic type or a constrain.Grammar, not {type(one).__name__}\n"
+                f"hint: {_MAKERS.get(type(one), 'one of constrain.Grammar.from_... makes one')}"
             )
     for one in row_params:
         if not (one is None or isinstance(one, SamplingParams)):

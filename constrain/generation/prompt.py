@@ -37,8 +37,8 @@ def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
     begins. An empty text becomes the begin token alone, because a model cannot start from nothing.
 
     Raises:
-        ModelError: Text without a tokenizer, messages without a chat template, or nothing to start
-            from.
+        ModelError: Text without a tokenizer, messages without a chat template or that it refuses,
+            or nothing to start from.
         TypeError: It is no prompt.
     """
     _check_type(prompt)
@@ -58,7 +58,7 @@ def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
                 "the prompt is a list of messages, and the tokenizer has no chat template\n"
                 "hint: pass the prompt as one text"
             )
-        text = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=False)
+        text = _put_into_template(tokenizer, prompt)
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     else:
         ids = list(prompt)
@@ -68,6 +68,20 @@ def prompt_ids(tokenizer: Tokenizer, prompt: Prompt) -> list[int]:
         return [operator.index(token_id) for token_id in ids]
     except TypeError:
         raise _not_a_prompt(prompt) from None
+
+
+def _put_into_template(tokenizer: Tokenizer, messages: Prompt) -> str:
+    try:
+        text: str = tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False
+        )
+    except Exception as error:  # a template is code, and may raise anything
+        raise ModelError(
+            f"the chat template refuses the messages: {type(error).__name__}: {error}\n"
+            'hint: a message is {"role": "user", "content": "..."}; templates differ in the roles '
+            "that they know and in their order"
+        ) from error
+    return text
 
 
 def _check_type(prompt: object) -> None:

@@ -428,6 +428,7 @@ class Grammar(Made):
 
     @remembered
     def __or__(self, other: Grammar) -> Grammar:
+        """The texts of either."""
         if not isinstance(other, Grammar):
             return NotImplemented
         return Grammar(
@@ -439,6 +440,7 @@ class Grammar(Made):
 
     @remembered
     def __add__(self, other: Grammar) -> Grammar:
+        """A text of this and, right behind it, one of the other; all ways of splitting count."""
         if not isinstance(other, Grammar):
             return NotImplemented
         return Grammar(
@@ -450,6 +452,13 @@ class Grammar(Made):
 
     @remembered
     def __and__(self, other: Grammar) -> Grammar:
+        """The texts that are in both.
+
+        Raises:
+            UnsatisfiableError: There is none.
+            UnsupportedFeatureError: One of them recurses, or counts tokens.
+            LimitExceededError: Whether there is one takes more states than the limits allow.
+        """
         if not isinstance(other, Grammar):
             return NotImplemented
         both = f"({self.description} & {other.description})"
@@ -462,6 +471,13 @@ class Grammar(Made):
 
     @remembered
     def __invert__(self) -> Grammar:
+        """Every UTF-8 text that is not in this.
+
+        Raises:
+            UnsatisfiableError: There is none.
+            UnsupportedFeatureError: This recurses, or counts tokens.
+            LimitExceededError: Whether there is one takes more states than the limits allow.
+        """
         from constrain.algebra.utf8 import UTF8
 
         self._require_regular("~")
@@ -585,7 +601,10 @@ class Grammar(Made):
             text: The bytes; encode a str with UTF-8 first.
 
         Raises:
+            TypeError: It is no bytes.
             LimitExceededError: The text reaches more states than the limits allow.
+
+        Cost: a look-up a byte where a text came by before, else a derivative. One thread at a time.
         """
         with self._lock:
             store, state = self._ready()
@@ -595,8 +614,14 @@ class Grammar(Made):
     def first_rejection(self, text: bytes) -> Rejection | None:
         """Where `text` leaves the language, or None if it is in it.
 
+        Args:
+            text: The bytes; encode a str with UTF-8 first.
+
         Raises:
+            TypeError: It is no bytes.
             LimitExceededError: The text reaches more states than the limits allow.
+
+        Cost: as of `accepts`. What could have come is found out when it is asked for.
         """
         data = _as_bytes(text)
         with self._lock:
@@ -619,6 +644,8 @@ class Grammar(Made):
     def derivation(self, text: bytes) -> Derivation | None:
         """How a text of the language is derived, at the top; None where that is not known.
 
+        It is not for a text outside the language, nor where `Rejection.explanation` is empty.
+
         Cost: as of `Rejection.explanation`.
         """
         if self._explainer is None or not self.accepts(text):
@@ -626,7 +653,11 @@ class Grammar(Made):
         return self._explainer.derivation(_as_bytes(text))
 
     def is_empty(self) -> bool:
-        """Whether no text at all is in the language."""
+        """Whether no text at all is in the language.
+
+        Raises:
+            LimitExceededError: To know it takes more states than the limits allow.
+        """
         with self._lock:
             store, start = self._ready()
             return store.is_empty(start)

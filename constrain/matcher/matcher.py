@@ -121,7 +121,10 @@ class Matcher:
 
         May end inside a character. Nothing moves: to use it, call `accept_bytes`, or accept tokens
         that spell it. Masks never force a tokenisation, so any tokens that spell it are allowed.
-        Where a grammar counts tokens, it is what must come wherever they end.
+        Where a grammar counts tokens, it is what must come wherever they end. At most 65,536 bytes:
+        where more is forced, the next call has it once these were accepted.
+
+        Cost: one step of the automaton for each byte.
         """
         state = self._states[-1]
         if state == ENDED:
@@ -169,6 +172,9 @@ class Matcher:
 
         Raises:
             TokenRejectedError: The id is outside 0..vocab_size - 1.
+            TypeError: It is no integer.
+
+        Cost: a look-up if some sequence took the step before, else a derivative for each byte.
         """
         if type(token_id) is not int or not 0 <= token_id < self._width:
             token_id = self._checked(token_id)
@@ -194,6 +200,9 @@ class Matcher:
 
         Returns:
             False if not; then nothing moved.
+
+        Raises:
+            TypeError: They are no bytes.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
@@ -231,6 +240,9 @@ class Matcher:
 
         Raises:
             TokenRejectedError: An id is outside 0..vocab_size - 1.
+            TypeError: It is no integer.
+
+        Cost: as of `accept_token` for each.
         """
         ids = [self._checked(i) for i in token_ids]
         state = self._states[-1]
@@ -252,6 +264,8 @@ class Matcher:
 
         Raises:
             RollbackError: There were fewer steps.
+
+        Cost: of the steps undone, however long the sequence is.
         """
         own = len(self._steps)
         if 0 < num_steps <= own:

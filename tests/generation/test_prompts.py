@@ -58,6 +58,23 @@ def test_messages_without_a_template_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{{ raise_exception('roles must alternate') }}", "TemplateError: roles must alternate"),
+        ("{{ messages[0]['content'].strip() }}", "UndefinedError: 'dict object' has no attribute"),
+        ("{{ messages[0]['role'] + 1 }}", "TypeError: can only concatenate str"),
+    ],
+)
+def test_messages_that_the_template_refuses_are_an_error_of_the_model(
+    template: str, why: str
+) -> None:
+    tokenizer = small_tokenizer()
+    tokenizer.chat_template = template
+    with pytest.raises(ModelError, match=rf"refuses the messages: {why}(.|\n)*hint: a message is"):
+        prompt_ids(tokenizer, [{"role": "user"}])
+
+
+@pytest.mark.parametrize(
     ("prompt", "expected"),
     [
         ("text", False),
