@@ -4,10 +4,11 @@ Keywords are left out, many at a time and then one at a time, as long as the sch
 unsatisfiable. What cannot be left out is a smallest set of keywords that collide: without any one
 of them some value fits.
 
-This holds of keywords without which more is valid. Below those that turn round (see `uses`) all
-stay, and only the one that turns is named. A `oneOf` is taken for an `anyOf` first, if that is
-unsatisfiable too, as it nearly always is: then the reason is in its schemas, and not that two of
-them overlap.
+This holds of keywords without which more is valid. Those about what others leave over, such as
+`additionalProperties`, are left out before the others for its sake. Below those that turn round
+(see `uses`) all stay, and only the one that turns is named. A `oneOf` is taken for an `anyOf`
+first, if that is unsatisfiable too, as it nearly always is: then the reason is in its schemas, and
+not that two of them overlap.
 
 Cost: O(k log n) looks at the schema for n keywords of which k collide, each without building any
 term. Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input" (2002),
@@ -32,6 +33,18 @@ _MOST_SETS: Final = 25_000
 
 _MOST_PLACES: Final = 4
 _LONGEST_VALUE: Final = 60
+
+_FOR_THE_REST: Final = frozenset(
+    {
+        "additionalProperties",
+        "unevaluatedProperties",
+        "additionalItems",
+        "unevaluatedItems",
+    }
+)
+"""They are about what others leave over, as `items` is beside `prefixItems`. Without those others
+less would be valid, so these are left out first: else a property whose own schema has no value
+would become one that `additionalProperties` forbids."""
 
 Look = Callable[[], tuple[bool, int]]
 _Use = tuple[Node, str]
@@ -99,32 +112,53 @@ def _take_one_of_for_any_of(nodes: list[Node], look: Look) -> set[Node]:
 def _core(source: Source, look: Look) -> tuple[list[_Use], bool]:
     """Keywords that stay unsatisfiable without the others, and whether all of them matter."""
     stay = turned(source) if source.nodes else {}
-    left: list[_Use] = [
-        (node, name) for node in source.nodes if node not in stay for name in node.names
-    ]
-    looks = cost = 0
-    size = max(len(left) // 2, 1)
-    while size >= 1:
-        at = 0
-        while at < len(left):
-            chunk = left[at : at + size]
-            looks += 1
-            if looks > _MOST_LOOKS or cost > _MOST_SETS:
-                return left, False
-            for node, name in chunk:
-                node.names.remove(name)
-            empty, sets = _surely(look)
-            cost += sets
-            if empty:
-                left = left[:at] + left[at + size :]
-                continue
-            for node, name in chunk:
-                node.names.append(name)
-            at += size
-        if size == 1:
-            break
-        size = max(size // 2, 1)
-    return left, True
+    candidates = [(node, name) for node in source.nodes if node not in stay for name in node.names]
+    for_the_rest = {(node, name) for node, name in candidates if _is_for_the_rest(node, name)}
+    thinner = _Thinner(look)
+    left = thinner.thin([use for use in candidates if use in for_the_rest])
+    left += thinner.thin([use for use in candidates if use not in for_the_rest])
+    return left, not thinner.is_spent
+
+
+def _is_for_the_rest(node: Node, name: str) -> bool:
+    return name in _FOR_THE_REST or (name == "items" and "prefixItems" in node.names)
+
+
+class _Thinner:
+    """Leaves keywords out as long as nothing satisfies the schema, within bounds."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._looks = self._cost = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more looks are allowed."""
+        return self._looks > _MOST_LOOKS or self._cost > _MOST_SETS
+
+    def thin(self, left: list[_Use]) -> list[_Use]:
+        """Those of some keywords that cannot be left out; of more of them if it `is_spent`."""
+        size = max(len(left) // 2, 1)
+        while True:
+            at = 0
+            while at < len(left):
+                chunk = left[at : at + size]
+                self._looks += 1
+                if self.is_spent:
+                    return left
+                for node, name in chunk:
+                    node.names.remove(name)
+                empty, sets = _surely(self._look)
+                self._cost += sets
+                if empty:
+                    left = left[:at] + left[at + size :]
+                    continue
+                for node, name in chunk:
+                    node.names.append(name)
+                at += size
+            if size == 1:
+                return left
+            size = max(size // 2, 1)
 
 
 def _circle(source: Source) -> Node | None:

@@ -44,6 +44,40 @@ def explained(schema: Any, **options: Any) -> UnsatisfiableError:
             {"oneOf": [{"type": "string"}, {"type": "string", "title": "t"}], "maxLength": 3},
             "no value satisfies exactly one schema of `oneOf` at #",
         ),
+        (
+            {
+                "type": "object",
+                "properties": {"n": {"minimum": 5, "maximum": 3, "type": "integer"}, "m": {}},
+                "required": ["n", "m"],
+                "additionalProperties": False,
+            },
+            "no value satisfies `minimum` (5), `maximum` (3) and `type` (integer) at "
+            "#/properties/n; `type` (object), `properties` and `required` at # together",
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"m": {}},
+                "required": ["n"],
+                "additionalProperties": False,
+            },
+            "no value satisfies `type` (object), `required` and `additionalProperties` (false) "
+            "at # together",
+        ),
+        (
+            {"type": "array", "prefixItems": [False], "items": False, "minItems": 1},
+            "no value satisfies `type` (array), `prefixItems` and `minItems` (1) at # together",
+        ),
+        (
+            {
+                "type": "object",
+                "allOf": [{"properties": {"n": {"const": 1, "type": "null"}}}],
+                "required": ["n"],
+                "unevaluatedProperties": False,
+            },
+            "no value satisfies `const` (1) and `type` (null) at #/allOf/0/properties/n; "
+            "`properties` at #/allOf/0; `type` (object), `allOf` and `required` at # together",
+        ),
         ({"not": {}}, "no value satisfies `not` at #"),
         (
             {"type": "string", "not": {"minLength": 3}, "minLength": 3, "maxLength": 9},
