@@ -35,8 +35,9 @@ class Rejection:
     def explanation(self) -> Explanation:
         """The place in the grammar's own words; empty where they are not known.
 
-        Known for grammars in Lark's syntax, GBNF, JSON Schemas and regular expressions, not for
-        what was put together from several.
+        Known for grammars in Lark's syntax, GBNF, JSON Schemas, types of pydantic (in pointers of
+        the schema that these become) and regular expressions, not for what was put together from
+        several.
 
         Cost: the text is read once more, in a simple and slow way, the first time that this is
         asked; within a budget, past which the answer is empty.

@@ -101,10 +101,17 @@ def pydantic(
 
     _check_limits(limits)
     made = from_pydantic(model, style=style, property_order=property_order, limits=limits)
+
+    def explainer() -> Explainer:
+        from constrain.frontends.json_schema.where import SchemaExplainer
+
+        return SchemaExplainer(made.schema, made.options, limits)
+
     return Read(
         made.term,
         f"Grammar.from_pydantic({shorten(made.name)})",
         report=lambda: made.report,
+        explainer=explainer,
         adapter=made.adapter,
         prelude=made.prelude,
     )

@@ -27,14 +27,22 @@ class PydanticGrammar:
         term: The texts.
         prelude: Terms that it shares with other schemas in its style.
         schema: The JSON Schema in between, whose pointers the report and errors have.
+        options: Keyword arguments of `from_json_schema` with which it was read.
         adapter: Reads a text back.
         name: The type, for messages.
     """
 
-    def __init__(self, made: SchemaGrammar, schema: Any, adapter: TypeAdapter[Any]) -> None:  # noqa: ANN401 - JSON
+    def __init__(
+        self,
+        made: SchemaGrammar,
+        schema: Any,  # noqa: ANN401 - JSON
+        options: dict[str, Any],
+        adapter: TypeAdapter[Any],
+    ) -> None:
         self.term: Term = made.term
         self.prelude = made.prelude
         self.schema = schema
+        self.options = options
         self.adapter = adapter
         self.name = name_of(adapter)
         self._made = made
@@ -80,5 +88,6 @@ def from_pydantic(
     adapter = adapter_of(model)
     core: Any = adapter.core_schema
     schema = CoreReader(core, config_of(adapter), name_of(adapter)).schema()
-    made = from_json_schema(schema, style=how, property_order=property_order, limits=limits)
-    return PydanticGrammar(made, schema, adapter)
+    options: dict[str, Any] = {"style": how, "property_order": property_order}
+    made = from_json_schema(schema, **options, limits=limits)
+    return PydanticGrammar(made, schema, options, adapter)
