@@ -19,6 +19,7 @@ from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
 from constrain.algebra.store import DEAD, Prelude, StateId, TermStore
 from constrain.algebra.terms import (
+    EMPTY,
     EPS,
     Term,
     Timed,
@@ -550,7 +551,9 @@ class Grammar(Made):
         """
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
             raise GrammarError(f"within_tokens wants a number of tokens >= 0, not {most!r}")
-        bounded = within_tokens(self.term, most)
+        # What has no text has no beginning either, and a counted term is taken to have one.
+        nothing = most > 0 and self.is_empty() and self._is_empty_of_tokens()
+        bounded = EMPTY if nothing else within_tokens(self.term, most)
         return _around(self, bounded, f"{self.description}.within_tokens({most})")
 
     @remembered

@@ -299,6 +299,22 @@ def test_special_tokens_and_texts_without_tokens():
     assert matcher.validate_tokens([0, 0, 0]) == 2
 
 
+def test_what_has_no_text_has_no_beginning():
+    nothing = Grammar.from_regex("(?=.*a)(?:[b-z]{1,9})?")
+    y = Grammar.text("y")
+    assert nothing.within_tokens(3).is_empty()
+    assert not nothing.within_tokens(0).is_empty()
+    for g in (
+        Grammar.text("x") + nothing.within_tokens(3) | y,
+        (Grammar.text("x") + nothing | y).within_tokens(3),
+        (Grammar.text("x") + nothing.within_tokens(2)).within_tokens(3) | y,
+    ):
+        assert g.first_rejection(b"x").offset == 0
+        assert g.accepts(b"y")
+    with pytest.raises(constrain.UnsatisfiableError):
+        constrain.compile(nothing.within_tokens(3), Vocabulary([b"a", None], eos_token_ids=[1]))
+
+
 def test_a_vocabulary_that_spells_a_cut_text_only():
     g = Grammar.text("aX").within_tokens(1) + Grammar.text("b")
     matcher = constrain.compile(g, Vocabulary([b"a", b"b", None], [2])).matcher()

@@ -314,7 +314,10 @@ class StringSets:
         found = self._empty.get(shape)
         if found is None:
             store = self._ready()
-            found = store.is_empty(store.intern(shape_term(shape, UTF8)))
+            term = shape_term(shape, UTF8)
+            while isinstance(term, Rule):  # a store takes it that a rule has a text
+                term = term.body
+            found = store.is_empty(store.intern(term))
             self._empty[shape] = found
         return found
 

@@ -143,6 +143,18 @@ class TestExprs:
         assert not implies(table.finite(("1", "2")), table.finite(("2",)).dual)
 
 
+@pytest.mark.parametrize("pattern", ["^(?=.*a)$", "^(?=.*a)[b-z]{0,9}$", "^(?!b)(b|bc){2,}$"])
+def test_a_pattern_without_texts_is_empty_however_large(pattern: str) -> None:
+    # A large one is a rule of its own, and a store takes it that a rule has a text.
+    for more in ("", "|^(?=c)d(e|f|g|h)(i|j|k|l)(m|n|o|p)(q|r|s|t)(u|v|w|x)(y|z)(0|1|2|3)$"):
+        string = {"type": "string", "pattern": pattern + more}
+        with pytest.raises(UnsatisfiableError):
+            Texts(string)
+        texts = Texts({"anyOf": [string, {"const": "b"}]}, style="any")
+        assert texts.accepts(b'"b"')
+        assert texts.store.next_bytes(texts.store.advance(texts.start, b'"')) == b"\\b"
+
+
 @pytest.mark.parametrize(
     "schema",
     [
