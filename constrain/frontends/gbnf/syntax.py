@@ -52,7 +52,14 @@ _NO_NAME: Final = {
     "": 'a rule is a name, ::= and what it matches, as in root ::= "text"',
     "{": "for a JSON Schema use Grammar.from_json_schema",
     "[": "for a JSON Schema use Grammar.from_json_schema",
+    "/": "comments begin with #",
+    "%": "there are no directives; a rule is a name, ::= and what it matches",
     "\ufeff": "a byte order mark is no part of the text: decode the file with utf-8-sig",
+}
+_NO_HEAD: Final = {
+    ".": "names are made of letters, digits, - and _",
+    "=": 'write ::=, as in root ::= "text"',
+    ":": 'write ::=, as in root ::= "text"',
 }
 _STRANGE: Final = {
     "'": 'literals are in double quotes: "text"',
@@ -169,7 +176,7 @@ class RuleReader:
             raise reader.error(
                 f"expected ::= after the name {quoted(name)}, found {reader.found()}",
                 reader.at,
-                hint="names are made of letters, digits, - and _" if reader.peek() == "." else None,
+                hint=_NO_HEAD.get(reader.peek()),
             )
         self.groups.append(_Group(start, self.places))
         reader.skip(lines=True)

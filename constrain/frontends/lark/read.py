@@ -7,6 +7,7 @@ the text, so that the message has a caret under it.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 import sys
@@ -36,6 +37,27 @@ _HEAD: Final = re.compile(r"(?m)^[ \t]*[?!]*(\w+)(?:\.-?\d+)?(?:\{[^}\n]*\})?[ \
 _DEFINITION_COST: Final = 1_000
 """What a rule or terminal costs in `Limits.max_source_nodes`. lark's analysis takes time in the
 square of their number where rules begin with each other: 7 s for 1,000, 46 s for 2,000."""
+
+_WAYS_OUT: Final = (
+    (
+        "Lexer does not allow zero-width",
+        "let it match a character at least, and write NAME? for it",
+    ),
+    ("Empty terminals", "leave it out: an alternative may be empty, as in `a: | B`"),
+    ("Recursion in terminal", "make it a rule, whose name is in lower case"),
+    ("Expecting a value", "a name, text, pattern or group comes next, without a comma before it"),
+    ("[Errno 2]", "import_paths=[...] has the folders in which %import looks"),
+)
+"""Beginnings of what lark says, and what to do."""
+
+_STRAY: Final = {
+    ";": "a rule ends with its line, without a semicolon",
+    "'": 'texts are in double quotes: "text"',
+    '"': "the text that begins here is not closed on its line",
+    "/": "the pattern that begins here is not closed on its line",
+    "=": "a rule is its name, a colon and what it matches",
+}
+"""What to say of a character that lark cannot read."""
 
 # What lark lets through besides its own errors when a grammar is wrong, e.g. `%declare rule`.
 _REFUSALS: Final = (
@@ -192,18 +214,39 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         message = f"there is no rule {name!r}, which is to be the start"
         near = _close(name, text)
         hint = f"did you mean {near!r}?" if near else "define it, or name another with start="
+    elif broken := re.fullmatch(r"Cannot compile token (\w+): ('.*'|\".*\")", message, re.S):
+        pattern = ast.literal_eval(broken[2])
+        message = f"the pattern of terminal {broken[1]} does not compile: {_why_broken(pattern)}"
+        written = re.search(re.escape(f"/{pattern}/"), text)
+        written = written or re.search(rf"(?m)^[ \t]*{broken[1]}\b", text)  # it has flags
+        span = None if written is None else written.span()
+        hint = "patterns are those of the module re; \\ before a character means itself"
     elif message.startswith("Reduce/Reduce"):
         message = re.sub(r"\s*\n\s*-?\s*", " ", message)
         hint = "let one of the rules stand for both, or use parser='earley'"
     elif span is not None and _hint_on_cases(text, span[0]):
         hint = _hint_on_cases(text, span[0])
+    elif message.startswith("Unexpected input") and span is not None:
+        hint = _STRAY.get(text[span[0] : span[1]])
     elif name is not None:
         if span is None:
             used = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
             span = None if used is None else used.span()
         if re.search(r"(?i)not defined|undefined|doesn't exist|nonexist|used but", message):
             hint = _nearest(name, text)
+        elif message.endswith("defined more than once"):
+            hint = "join the two with |; %override replaces and %extend adds to an imported one"
+    hint = hint or next((out for begin, out in _WAYS_OUT if message.startswith(begin)), None)
     return GrammarSyntaxError(message.strip(), source=text, span=span, hint=hint)
+
+
+def _why_broken(pattern: str) -> str:
+    """What `re` says of a pattern that does not compile."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return error.msg
+    return "not with its flags"
 
 
 def _hint_on_cases(text: str, at: int) -> str | None:
@@ -218,7 +261,7 @@ def _hint_on_cases(text: str, at: int) -> str | None:
 
 def _name_in(message: str) -> str | None:
     """The symbol that a message of lark is about, if it names one."""
-    for pattern in (r"'(\w+)'", r"rule:? (\w+)", r"defined: (\w+)"):
+    for pattern in (r"\((\w+): '", r"'(\w+)'", r"rule:? (\w+)", r"defined: (\w+)"):
         if found := re.search(pattern, message):
             return found[1]
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from constrain import (
@@ -57,6 +59,32 @@ def test_rules_that_never_finish(text, message):
     with pytest.raises(UnsatisfiableError) as caught:
         Grammar.from_lark(text, parser="earley")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ('start: "a";', 11, "without a semicolon"),
+        ("start: 'a'", 8, "double quotes"),
+        ('start: "a', 8, "text that begins here is not closed"),
+        ("start: /a", 8, "pattern that begins here is not closed"),
+        ('start = "a"', 7, "its name, a colon"),
+        ('start: "a", "b"', 11, "without a comma"),
+        ("start: /[a/", 8, "of the module re"),
+        ("start: A\nA: /[a/i", 1, "of the module re"),
+        ("start: A\nA: /a*/", 8, r"NAME\?"),
+        ('start: A\nA: "a" A | "b"', 8, "make it a rule"),
+        ('start: "a"\nstart: "b"', 1, r"with \|"),
+        ('start: A\nA: ""', None, "leave it out"),
+        ("%import .nowhere (x)\nstart: x", None, "import_paths"),
+    ],
+)
+def test_usual_mistakes_have_a_way_out(text, place, hint):
+    with pytest.raises(GrammarSyntaxError) as refused:
+        Grammar.from_lark(text, dialect="lark")
+    assert re.search(hint, refused.value.hint)
+    if place is not None:
+        assert f"column {place}:" in str(refused.value)
 
 
 def test_a_way_that_never_finishes_is_not_taken():
