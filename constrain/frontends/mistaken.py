@@ -15,7 +15,7 @@ __all__ = ["hint_on_text", "hint_on_type"]
 _FILE_NAME: Final = re.compile(r"[^\s:\"'|*<>(){}\[\]]+\.[A-Za-z]\w*")
 _LONGEST_NAME: Final = 4096
 _GBNF_RULE: Final = re.compile(r"(?m)^[ \t]*[A-Za-z0-9_-]+[ \t]*::=")
-_LARK_RULE: Final = re.compile(r"(?m)^[ \t]*[?!]*[A-Za-z_]\w*(?:\.-?\d+)?[ \t]*:(?!:)")
+_LARK_RULE: Final = re.compile(r"(?m)^[ \t]*[?!]*[A-Za-z_]\w*(?:\.-?\d+)?[ \t]*:(?![:=])")
 
 
 def hint_on_type(value: object) -> str | None:
