@@ -68,6 +68,8 @@ class Verdict:
     """Terminal cells of `excerpt` before the failing place."""
     explained: tuple[str, ...] = ()
     """Lines that say what could have come."""
+    but_for_newline: bool = False
+    """Whether a line feed at the end is all that is wrong."""
 
     @property
     def accepted(self) -> bool:
@@ -169,6 +171,8 @@ def check(
             say(f"{name}: cannot be read: {verdict.error}", "bold red")
         elif not as_json:
             _show(output(), verdict)
+    if not as_json and any(verdict.but_for_newline for verdict in verdicts):
+        say("hint: --ignore-final-newline takes off the line feed at the end", "cyan")
     if as_json:
         texts = [verdict.as_json() for verdict in verdicts]
         write_json({"keywords": report_as_json(grammar), "texts": texts})
@@ -228,6 +232,7 @@ def judge(grammar: constrain.Grammar, name: str, data: bytes) -> Verdict:
         excerpt=place.excerpt,
         excerpt_column=place.cells,
         explained=tuple(expectations(rejection)),
+        but_for_newline=rejection.complete and data[rejection.offset :] in (b"\n", b"\r\n"),
     )
 
 

@@ -153,6 +153,9 @@ def read_grammar(
         raise typer.BadParameter("--start is for grammars in Lark's syntax and GBNF")
     if (parser or lexer) and kind != ".lark":
         raise typer.BadParameter("--parser and --lexer are for grammars in Lark's syntax")
+    given = (dialect, formats, on_unsupported)
+    if given != (None, Formats.ASSERT, Unsupported.REFUSE) and kind != ".json":
+        raise typer.BadParameter("--dialect, --format and --on-unsupported are for JSON Schemas")
     schema_options: dict[str, Any] = {
         "style": style.value,
         "dialect": None if dialect is None else dialect.value,

@@ -291,6 +291,30 @@ def test_a_schema_that_cannot_be_read_is_json_for_a_program(
     assert "cannot read the schema none.json" in error["error"]
 
 
+def test_a_line_feed_that_is_all_that_is_wrong_has_a_way_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("line.txt").write_bytes(b"aa\n")
+    Path("lines.txt").write_bytes(b"aa\n\n")
+    Path("open.txt").write_bytes(b"a\n")
+    hint = "hint: --ignore-final-newline takes off the line feed at the end\n"
+    assert run(["check", "--regex", "aa+", "line.txt"]) == 1
+    assert capsys.readouterr().err == hint
+    assert run(["check", "--regex", "aa+", "lines.txt", "open.txt"]) == 1
+    assert capsys.readouterr().err == ""
+    assert run(["check", "--regex", "aa+", "--ignore-final-newline", "line.txt"]) == 0
+
+
+@pytest.mark.parametrize(
+    "option", [["--dialect", "draft7"], ["--format", "annotate"], ["--on-unsupported", "relax"]]
+)
+def test_options_of_a_schema_are_not_passed_over_elsewhere(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["explain", "--regex", "a", *option, "--json"]) == 2
+    assert "are for JSON Schemas" in json.loads(capsys.readouterr().out)["error"]
+
+
 @pytest.mark.parametrize("command", [["check", "--schema"], ["check", "--gbnf"], ["lint"]])
 def test_what_is_no_utf8_is_named_by_its_first_wrong_byte(
     command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
