@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, Decimal, InvalidOperation
 from fractions import Fraction
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from os import PathLike
@@ -135,7 +135,7 @@ def parse_json(text: str, limits: Limits) -> JSON:
     try:
         value = json.loads(
             text,
-            parse_float=Decimal,
+            parse_float=_parse_float,
             parse_int=_parse_int,
             parse_constant=_refuse_constant,
             object_pairs_hook=_object,
@@ -163,6 +163,14 @@ def _not_json(reason: str, text: str, at: int) -> SchemaError:
         span=(at, min(at + 1, len(text))),
         hint=hint,
     )
+
+
+def _parse_float(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent that `decimal` cannot hold; it is too long with any such
+        mantissa, _, exponent = text.lower().partition("e")
+        return Decimal(f"{mantissa}e{'-' if exponent.startswith('-') else ''}{MAX_EMAX // 2}")
 
 
 def _parse_int(text: str) -> int | Decimal:
@@ -294,7 +302,7 @@ class _DeepReader:
         self._at = found.end()
         if found["literal"]:
             return _LITERALS[found["literal"]]
-        return Decimal(found["number"]) if found["real"] else _parse_int(found["number"])
+        return _parse_float(found["number"]) if found["real"] else _parse_int(found["number"])
 
 
 def _parse_deep(text: str) -> JSON:

@@ -31,6 +31,7 @@ from constrain.frontends.json_schema.resources import (
     Found,
     NoSchemaError,
     Resource,
+    item_index,
     split_pointer,
 )
 from constrain.frontends.json_schema.scope import NO_SCOPE, Scope, enter, outermost
@@ -365,8 +366,8 @@ class Source:
         for key in split_pointer(unquote(ref)):
             if isinstance(value, dict) and key in value:
                 value = value[key]
-            elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-                value = value[int(key)]
+            elif isinstance(value, list) and (index := item_index(key, len(value))) is not None:
+                value = value[index]
             else:
                 raise SchemaError(
                     f"$ref {ref!r} leads nowhere: {pointer} has no {key!r}",

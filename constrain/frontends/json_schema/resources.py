@@ -8,6 +8,7 @@ the keywords that hold subschemas, so an `$id` in an `enum` is no identifier.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urljoin
@@ -16,12 +17,22 @@ from constrain.frontends.json_schema.keywords import Dialect, dialect_of
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 from constrain.frontends.json_schema.vocabularies import narrowed
 
-__all__ = ["RECURSIVE", "Documents", "Found", "NoSchemaError", "Place", "Resource", "split_pointer"]
+__all__ = [
+    "RECURSIVE",
+    "Documents",
+    "Found",
+    "NoSchemaError",
+    "Place",
+    "Resource",
+    "item_index",
+    "split_pointer",
+]
 
 RECURSIVE: Final = ""
 """Stands for `$recursiveAnchor` among the names of dynamic anchors; no anchor has this name."""
 
 _DEFINITIONS: Final = ("$defs", "definitions")
+_INDEX: Final = re.compile("0|[1-9][0-9]*")
 
 
 class NoSchemaError(LookupError):
@@ -259,8 +270,8 @@ class Documents:
         for key in steps:
             if isinstance(value, dict) and key in value:
                 value = value[key]
-            elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-                value = value[int(key)]
+            elif isinstance(value, list) and (index := item_index(key, len(value))) is not None:
+                value = value[index]
             else:
                 raise NoSchemaError(f"{pointer} has no {key!r}")
             pointer = f"{pointer}/{escape_pointer(key)}"
@@ -270,6 +281,17 @@ class Documents:
                 self._walk(value, place._replace(pointer=pointer), known=False)
             place = self._places[id(value)]
         return value, place._replace(pointer=pointer)
+
+
+def item_index(step: str, count: int) -> int | None:
+    """The index that a step of a JSON pointer is in an array of so many items; None if it is none.
+
+    As RFC 6901 has it: digits of ASCII, no leading zero.
+    """
+    if not _INDEX.fullmatch(step) or len(step) > len(str(count)):
+        return None
+    index = int(step)
+    return index if index < count else None
 
 
 def split_pointer(fragment: str) -> list[str]:

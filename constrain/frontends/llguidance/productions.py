@@ -13,6 +13,7 @@ Cost: O(size of the tree), times the values of parameters; counted repeats are w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -56,6 +57,7 @@ from constrain.limits import Limits
 
 __all__ = ["Counted", "Made", "make_productions"]
 
+_ID: Final = re.compile("[0-9]{1,18}")
 _PRODUCTION_COST: Final = 10
 """What a production costs in `Limits.max_source_nodes`."""
 _MOST_STOPS: Final = 64
@@ -335,7 +337,7 @@ class _Writer:
         ids: set[int] = set()
         for piece in filter(None, inside.split(",")):
             ends = piece.split("-")
-            if len(ends) > 2 or not all(e.isdigit() and e.isascii() for e in ends):
+            if len(ends) > 2 or not all(_ID.fullmatch(e) for e in ends):
                 raise self._error(
                     f"{piece!r} is no id or range of ids", part.span, "as in <[12,100-200]>"
                 )

@@ -52,6 +52,8 @@ __all__ = ["read_grammar"]
 _Reading = Generator["_Reading", Any, Any]
 
 _MAX_COUNT: Final = (1 << 31) - 1
+_MAX_DIGITS: Final = 18
+"""Of a number: more say nothing more, and Python refuses to read thousands of them."""
 _MAX_CONDITION_DEPTH: Final = 64
 _ENDS: Final = ("newline", "|", "->", "}", ")", "]", "&", "%if", "end")
 _OPERATORS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -307,8 +309,11 @@ class _Reader:
     def _attribute_count(self) -> int:
         self._expect("=", "'='")
         number = self._expect("number", "a number of tokens")
-        if not number.text.isdigit():
-            raise self._error("a number of tokens is an integer", (number.start, number.stop))
+        if not number.text.isdigit() or len(number.text) > _MAX_DIGITS:
+            raise self._error(
+                f"a number of tokens is an integer of at most {_MAX_DIGITS} digits",
+                (number.start, number.stop),
+            )
         return int(number.text)
 
     # Expressions
@@ -392,10 +397,9 @@ class _Reader:
         span = (number.start, number.stop)
         if not number.text.isdigit():
             raise self._error("how often is an integer >= 0", span)
-        value = int(number.text)
-        if value > _MAX_COUNT:
+        if len(number.text) > _MAX_DIGITS or int(number.text) > _MAX_COUNT:
             raise self._error(f"how often is at most {_MAX_COUNT:,}", span)
-        return value
+        return int(number.text)
 
     def _atom(self) -> _Reading:
         first = self._next

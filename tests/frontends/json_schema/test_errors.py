@@ -69,6 +69,9 @@ def test_a_pattern_that_does_not_parse() -> None:
     assert caught.value.pointer == "#/properties/a/pattern"
 
 
+NESTED = f"#{2_500 * '/not'}/maximum"
+
+
 @pytest.mark.parametrize(
     ("schema", "pointer"),
     [
@@ -76,12 +79,15 @@ def test_a_pattern_that_does_not_parse() -> None:
         ({"not": {"format": "hostname"}}, "#/not"),
         ({"pattern": r"(a)\1"}, "#/pattern"),
         ({"maximum": 10**2000}, "#/maximum"),
+        (f'{{"maximum": 1e{"9" * 5_000}}}', "#/maximum"),
+        (f'{{"const": [0e-{"9" * 30}]}}', "#/const"),
+        (2_500 * '{"not":' + f'{{"maximum": 1e{"9" * 30}}}' + 2_500 * "}", NESTED),
         ({"propertyNames": {"$ref": "#"}}, "#/propertyNames"),
     ],
 )
 def test_what_is_refused_is_named(schema: Any, pointer: str) -> None:
     with pytest.raises(UnsupportedFeatureError) as caught:
-        from_json_schema(schema)
+        from_json_schema(schema, limits=Limits(max_nesting=3_000))
     assert caught.value.pointer == pointer
 
 

@@ -102,6 +102,17 @@ def test_remote_documents_come_from_the_registry_only() -> None:
     ]
 
 
+@pytest.mark.parametrize("index", ["1", "00", "-1", "+0", "\u0660", "9" * 5_000])
+@pytest.mark.parametrize("base", ["", "http://example.com/a"])
+def test_what_is_no_index_of_an_array_leads_nowhere(index: str, base: str) -> None:
+    schema: dict[str, Any] = {"$ref": f"{base}#/prefixItems/0", "prefixItems": [{"type": "null"}]}
+    if base:
+        schema["$id"] = base
+    from_json_schema(schema)
+    with pytest.raises(SchemaError, match="leads nowhere"):
+        from_json_schema({**schema, "$ref": f"{base}#/prefixItems/{index}"})
+
+
 @pytest.mark.parametrize(
     "ref", ["#/$defs/nope", "#nope", "other.json", "#/type/x", "#/$defs/a/type"]
 )

@@ -188,6 +188,22 @@ def test_past_a_budget(text):
         Grammar.from_lark(text, dialect="llguidance", limits=Limits(max_source_nodes=200_000))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start: <[N]>",
+        "start: <[1-N]>",
+        'start: "a"{N}',
+        'start: "a"{1,N}',
+        'start: "a"~1..N',
+        'start: a\na[max_tokens=N]: "a"',
+    ],
+)
+def test_numbers_of_thousands_of_digits(text):
+    with pytest.raises(GrammarSyntaxError):
+        Grammar.from_lark(text.replace("N", "9" * 5_000), dialect="llguidance")
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "\0", "start: \0", 'start: "\0"', ":", "[", "%", "~"])
 def test_what_is_no_grammar(text):
     with pytest.raises(GrammarError):
