@@ -77,6 +77,10 @@ def _about_type(value: JSON, dialect: Dialect) -> str | None:
         lower = name.lower()
         if lower in _FORMATS:
             return f'write {{"type": "string", "format": "{_FORMATS[lower]}"}}'
+        if lower == "json_schema":
+            return "a response_format is none: pass response_format['json_schema']['schema']"
+        if lower == "json_object":
+            return 'write {"type": "object"} for any object'
         if lower == "any":
             return "leave `type` out to allow every type"
         called = _CALLED.get(lower) or _similar(lower, TYPES)
@@ -119,6 +123,8 @@ def about_keyword(name: str, dialect: Dialect) -> str | None:
     for other in DIALECTS.values():
         if name in other.keywords:
             return f"no keyword of {dialect.name}, but of {other.name}"
+    if name == "schema":  # of the object with `name` and `strict` that a response_format has
+        return f"no keyword of {dialect.name}; if it is the schema that is meant, pass it alone"
     similar = _similar(name, dialect.keywords)
     if similar is not None:
         return f"no keyword of {dialect.name}; {similar!r} is one"

@@ -359,6 +359,14 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
 )
 
 
+_QWEN: Final = "'hermes' is that of Qwen 2.5 and Qwen 3, 'qwen3-coder' that of Qwen3-Coder"
+_FAMILIES: Final = {
+    **dict.fromkeys(("qwen", "qwen2", "qwen2.5", "qwen3"), _QWEN),
+    **dict.fromkeys(("openai", "gpt-oss", "gptoss"), "'harmony' is that of GPT-OSS"),
+}
+"""Names of families whose formats have names that are not like theirs."""
+
+
 def resolve_tool_format(given: object) -> ToolFormat:
     """The format of a name; a `ToolFormat` is returned as it is.
 
@@ -371,8 +379,9 @@ def resolve_tool_format(given: object) -> ToolFormat:
     if found is not None:
         return found
     names = ", ".join(map(repr, TOOL_FORMATS))
+    family = _FAMILIES.get(given.lower()) if isinstance(given, str) else None
     own = 'ToolFormat(call=\'<call>{"name": $NAME, "arguments": $ARGS}</call>\')'
     raise GrammarError(
         f"format must be one of {names}, or a ToolFormat, not {given!r}",
-        hint=nearest(given, TOOL_FORMATS, own) if isinstance(given, str) else own,
+        hint=family or (nearest(given, TOOL_FORMATS, own) if isinstance(given, str) else own),
     )

@@ -160,7 +160,8 @@ def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -
 
 def _read(tools: object, tool_choice: object, limits: Limits) -> JSON:
     if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
-        raise GrammarError(f"tools is a list of dicts, not {type(tools).__name__}")
+        hint = "write [tool] for one" if isinstance(tools, dict) else None
+        raise GrammarError(f"tools is a list of dicts, not {type(tools).__name__}", hint=hint)
     try:
         return read_schema({"tools": list(tools), "tool_choice": tool_choice}, limits)
     except SchemaError as error:
@@ -181,8 +182,24 @@ def _tools(values: list[JSON]) -> dict[str, _Tool]:
         elif "parameters" in fields:
             known[name] = _Tool(name, fields.get("parameters", dict), fields.at("parameters"))
         else:
+            _refuse_other_names(fields)
             known[name] = _Tool(name, _NO_PARAMETERS, fields.pointer)
     return known
+
+
+def _refuse_other_names(fields: Fields) -> None:
+    """A schema under the name of another API would be passed over, and the call have no arguments.
+
+    Raises:
+        GrammarError: There is one.
+    """
+    for name in ("input_schema", "inputSchema"):
+        if name in fields:
+            raise GrammarError(
+                f"{fields.what} has its schema as {name!r}, and no 'parameters'",
+                pointer=fields.at(name),
+                hint="name it 'parameters', as OpenAI's API does",
+            )
 
 
 def _function(fields: Fields, kind: str) -> Fields:

@@ -19,6 +19,12 @@ from constrain.frontends.json_schema import from_json_schema
         ({"type": ["string", "None"]}, "#/type", "JSON Schema calls it 'null'"),
         ({"type": "datetime"}, "#/type", 'write {"type": "string", "format": "date-time"}'),
         ({"type": "any"}, "#/type", "leave `type` out to allow every type"),
+        (
+            {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}},
+            "#/type",
+            "a response_format is none: pass response_format['json_schema']['schema']",
+        ),
+        ({"type": "json_object"}, "#/type", 'write {"type": "object"} for any object'),
         ({"type": "qwertz"}, "#/type", None),
         ({"type": 3}, "#/type", None),
         ({"items": [{}]}, "#/items", "an array of schemas is `prefixItems` since draft 2020-12"),

@@ -30,6 +30,12 @@ def test_each_keyword_is_listed_with_its_place() -> None:
 @pytest.mark.parametrize(
     ("schema", "dialect", "keyword", "reason"),
     [
+        (
+            {"name": "n", "schema": {}},
+            None,
+            "schema",
+            "no keyword of draft2020-12; if it is the schema that is meant, pass it alone",
+        ),
         ({"minimun": 3}, None, "minimun", "no keyword of draft2020-12; 'minimum' is one"),
         ({"const": 3}, "draft4", "const", "no keyword of draft4, but of draft6"),
         ({"format": "zip-code"}, None, "format", "no format that is known: zip-code"),

@@ -470,6 +470,13 @@ ALLOWED = {"type": "allowed_tools", "tools": [FUNCTION | {"name": "ping"}]}
             constrain.SchemaError,
             "#/tools/0/parameters/type",
         ),
+        (
+            [{"name": "f", "input_schema": {}}],
+            "auto",
+            GrammarError,
+            "'input_schema'.*#/tools/0/input_schema.*name it 'parameters'",
+        ),
+        ({"name": "f"}, "auto", GrammarError, r"write \[tool\]"),
         ([], "required", GrammarError, "no tools"),
         ([PING], "any", GrammarError, "'auto', 'required', 'none'"),
         ([PING], {"type": "function", "name": "pong"}, GrammarError, "did you mean 'ping'"),
@@ -541,6 +548,10 @@ def test_arguments_are_an_object():
 def test_formats_that_are_refused():
     with pytest.raises(GrammarError, match="did you mean 'gemma4'"):
         Grammar.from_tools([PING], format="gemma_4")
+    with pytest.raises(GrammarError, match=r"'hermes' is that of Qwen 2\.5 and Qwen 3"):
+        Grammar.from_tools([PING], format="Qwen3")
+    with pytest.raises(GrammarError, match="'harmony' is that of GPT-OSS"):
+        Grammar.from_tools([PING], format="gpt-oss")
     with pytest.raises(GrammarError, match="'hermes'"):
         Grammar.from_tools([PING], format="hermess")
     with pytest.raises(GrammarError, match=r"\$NAME"):
