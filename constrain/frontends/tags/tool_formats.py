@@ -359,9 +359,9 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
 )
 
 
-_QWEN: Final = "'hermes' is that of Qwen 2.5 and Qwen 3, 'qwen3-coder' that of Qwen3-Coder"
+_NAMES_OF_QWEN: Final = "'hermes' is that of Qwen 2.5 and Qwen 3, 'qwen3-coder' that of Qwen3-Coder"
 _FAMILIES: Final = {
-    **dict.fromkeys(("qwen", "qwen2", "qwen2.5", "qwen3"), _QWEN),
+    **dict.fromkeys(("qwen", "qwen2", "qwen2.5", "qwen3"), _NAMES_OF_QWEN),
     **dict.fromkeys(("openai", "gpt-oss", "gptoss"), "'harmony' is that of GPT-OSS"),
 }
 """Names of families whose formats have names that are not like theirs."""
