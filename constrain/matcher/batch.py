@@ -59,14 +59,22 @@ def fill_next_token_bitmasks(
             there are several. Nothing was written.
         SamplingError: The bitmask has the wrong type, dtype or shape, or workers is below 1.
             Nothing was written.
+        TypeError: matchers is no list of matchers.
 
     Cost: for rows visited before a look-up each, 0.2 us, and the copy. For others that of
     `Matcher.fill_next_token_bitmask`; two workers save up to two fifths of it.
     """
     words = as_numpy_bitmask(bitmask)
-    if words.ndim != 2 or words.shape[0] < len(matchers):
+    try:
+        num_rows = len(matchers)
+    except TypeError:
+        raise TypeError(
+            f"matchers is a list with one for each row, not {type(matchers).__name__}\n"
+            "hint: for a single one there is matcher.fill_next_token_bitmask(bitmask)"
+        ) from None
+    if words.ndim != 2 or words.shape[0] < num_rows:
         raise SamplingError(
-            f"the bitmask has shape {tuple(words.shape)}, and {len(matchers)} matchers need as "
+            f"the bitmask has shape {tuple(words.shape)}, and {num_rows} matchers need as "
             "many rows\n"
             "hint: make it with constrain.allocate_token_bitmask(len(matchers), vocab_size)"
         )

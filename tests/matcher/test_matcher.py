@@ -550,3 +550,11 @@ def test_forks_move_to_a_fresh_automaton_with_what_they_share():
         twin.rollback(1 + steps // 2)
         assert twin.accept_bytes(b"b" * (steps - steps // 2))
         assert twin.is_accepting
+
+
+def test_one_matcher_is_no_batch() -> None:
+    vocab = constrain.Vocabulary([b"a", None], eos_token_ids=[1])
+    matcher = constrain.compile(constrain.Grammar.from_regex("a"), vocab).matcher()
+    bitmask = constrain.allocate_token_bitmask(1, 2)
+    with pytest.raises(TypeError, match=r"not Matcher\nhint: .*matcher\.fill_next_token_bitmask"):
+        constrain.fill_next_token_bitmasks(matcher, bitmask)  # type: ignore[arg-type]

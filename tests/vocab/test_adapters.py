@@ -291,7 +291,9 @@ def test_a_pre_tokenizer_in_python_is_no_obstacle() -> None:
 
 
 def test_refuses_other_objects() -> None:
-    with pytest.raises(VocabularyError, match=r"expected a tokenizers\.Tokenizer, got .* dict"):
+    with pytest.raises(
+        VocabularyError, match=r"expected a tokenizers\.Tokenizer, got .* dict\nhint: .*from_file"
+    ):
         Vocabulary.from_tokenizers({}, eos_token_ids=[0])
 
 

@@ -39,7 +39,8 @@ def read_tokenizers(
     if not hasattr(tokenizer, "get_added_tokens_decoder") or not hasattr(tokenizer, "model"):
         raise VocabularyError(
             f"expected a tokenizers.Tokenizer, got a value of type {type(tokenizer).__name__}\n"
-            "hint: from_transformers takes the tokenizers of transformers"
+            "hint: tokenizers.Tokenizer.from_file(path) makes one; from_transformers takes the "
+            "tokenizers of transformers"
         )
     read = piece_reader(_state(tokenizer.decoder, "decoder", source), source=source)
     _check_pipeline(tokenizer, source)
