@@ -252,7 +252,7 @@ class Shapes:
             if members == (ANY_STRING,):
                 continue
             if result == (ANY_STRING,):
-                result = members
+                result = strings.union(members)
                 continue
             if min(len(result), len(members)) > 1:
                 if len(result) * len(members) > _MOST_STRING_PAIRS:

@@ -155,6 +155,20 @@ def test_a_pattern_without_texts_is_empty_however_large(pattern: str) -> None:
         assert texts.store.next_bytes(texts.store.advance(texts.start, b'"')) == b"\\b"
 
 
+@pytest.mark.parametrize("pattern", ["c*", "(?=.*c*)", "a|^[^a]*$", "^(a|[^])*$"])
+def test_nothing_is_outside_a_pattern_of_all_texts(pattern: str) -> None:
+    string = {"type": "string", "pattern": pattern}
+    for schema in (
+        {"type": "string", "not": {"pattern": pattern}},
+        {"items": {"type": "string"}, "type": "array", "contains": string, "maxContains": 0}
+        | {"minItems": 1},
+    ):
+        with pytest.raises(UnsatisfiableError):
+            Texts(schema)
+    texts = Texts({"oneOf": [string, {"type": "string"}, {"const": 1}]})
+    assert texts.store.next_bytes(texts.start) == b"1"
+
+
 @pytest.mark.parametrize(
     "schema",
     [
