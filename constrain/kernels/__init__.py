@@ -11,5 +11,6 @@ torch operations where those are fast enough. Every body gives the numbers of th
 bit wherever a token depends on them.
 
 Read in this order: `apply_bitmask` (the smallest whole example), `sample`, `derive`, `walk`;
-then how numba compiles and keeps them: `compile`, `parts`, `load`, `warmup`.
+then how numba compiles and keeps them: `compile`, `parts`, `lean`, `load`, `warmup`.
+`threads` is for what several cores do at once.
 """

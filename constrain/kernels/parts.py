@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from constrain.kernels import lean
+
 __all__ = ["available", "part_options", "whole_options"]
 
 try:
@@ -84,15 +86,22 @@ if available:
                     if isinstance(library, _Part):
                         todo.extend(library._linking_libraries)
 
-    class _PartCompiler(Compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> Any:
-            self.state.library = _library(_Part, self.state)
-            return super().define_pipelines()
+    class _LeanCompiler(Compiler):  # type: ignore[misc]
+        library: type[JITCodeLibrary]
 
-    class _WholeCompiler(Compiler):  # type: ignore[misc]
         def define_pipelines(self) -> Any:
-            self.state.library = _library(_Whole, self.state)
-            return super().define_pipelines()
+            self.state.library = _library(self.library, self.state)
+            pipelines = super().define_pipelines()
+            if not lean.available:
+                return pipelines
+            self.state.typingctx = lean.ask_once(self.state.typingctx)
+            return [lean.without_needless_passes(pipeline) for pipeline in pipelines]
+
+    class _PartCompiler(_LeanCompiler):
+        library = _Part
+
+    class _WholeCompiler(_LeanCompiler):
+        library = _Whole
 
     def _library(kind: Any, state: Any) -> Any:
         made = kind(state.targetctx.codegen(), state.func_id.func_qualname)

@@ -10,7 +10,9 @@ import timeit
 import numpy as np
 import pytest
 
+import constrain.kernels.apply_bitmask as apply_module
 from constrain.errors import DeadEndError, SamplingError
+from constrain.kernels import threads
 from constrain.kernels.apply_bitmask import (
     apply_at_once,
     apply_bitmask,
@@ -121,6 +123,33 @@ def test_at_once_agrees_with_reference(like, dtype, batch, vocab_size):
     float_bits(logits)  # so the dtype has come before
     assert apply_at_once(logits, bitmask if like == "numpy" else torch.from_numpy(bitmask)) == alive
     assert np.array_equal(bits_of(actual), bits_of(expected))
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+@pytest.mark.parametrize("batch", [0, 1, 2, 7, 33])
+@pytest.mark.parametrize("like", ["numpy", "torch"])
+def test_rows_that_threads_share_agree_with_reference(like, batch, num_threads, monkeypatch):
+    monkeypatch.setattr(apply_module, "_LARGE_BYTES", 0)
+    monkeypatch.setattr(apply_module, "_LONG_PIECE_S", 0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: num_threads)
+    helpers = []
+
+    def share(pieces, work, num_helpers):
+        helpers.append(num_helpers)
+        threads.share(pieces, work, num_helpers)
+
+    monkeypatch.setattr(apply_module, "share", share)
+    vocab_size = 4099
+    rng = np.random.default_rng(batch)
+    bitmask = random_words(rng, batch, (vocab_size + 31) // 32)
+    bitmask[2::5] = 0
+    rows = rng.permutation(batch).astype(np.int64)
+    expected, actual = (poisoned(batch, vocab_size, torch.float32) for _ in range(2))
+    by_reference(expected, bitmask, rows)
+    logits = actual.numpy() if like == "numpy" else actual
+    assert apply_bitmask(logits, bitmask, rows) == len(empty_rows(bitmask, vocab_size))
+    assert np.array_equal(bits_of(actual), bits_of(expected))
+    assert bool(helpers) == (num_threads > 1 and batch > 1 and like == "torch")
 
 
 def test_at_once_leaves_what_takes_a_closer_look():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import subprocess
 import sys
 
 import numba
 import pytest
+from numba.core import types
+from numba.core.compiler import DefaultPassBuilder, Flags, StateDict
 
-from constrain.kernels import parts
+from constrain.kernels import lean, parts
 
 SOURCE = """
 from constrain.kernels.compile import entry, inner
@@ -55,6 +58,10 @@ assert down.signatures and sum_of_doubles.signatures and twice.signatures
 assert {"both", "down", "sum_of_doubles", "twice"} & set(assembled) == {"both"}, assembled
 """
 WITHOUT = "from constrain.kernels import parts; parts.available = False\n"
+WITH_ALL_PASSES = "from constrain.kernels import lean; lean.available = False\n"
+
+STATE = StateDict(func_ir=None, flags=Flags())
+"""What numba makes a list of passes for."""
 
 needs_jit = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the JIT is off")
 
@@ -77,6 +84,7 @@ def ask(folder, code, **environment):
 @needs_jit
 def test_numba_has_what_this_needs():
     assert parts.available
+    assert lean.available
 
 
 @needs_jit
@@ -105,9 +113,48 @@ def test_parts_have_no_machine_code(tmp_path):
 
 
 @needs_jit
-def test_numba_as_it_comes_gives_the_same(tmp_path):
-    ask(tmp_path, WITHOUT + ASK + COMPILED)
-    ask(tmp_path, WITHOUT + ASK + LOADED)
+@pytest.mark.parametrize("without", [WITHOUT, WITH_ALL_PASSES])
+def test_numba_as_it_comes_gives_the_same(without, tmp_path):
+    ask(tmp_path, without + ASK + COMPILED)
+    ask(tmp_path, without + ASK + LOADED)
+
+
+@needs_jit
+def test_the_passes_left_out_are_ones_that_numba_has():
+    passes = {
+        step.__name__ for step, _ in DefaultPassBuilder.define_nopython_pipeline(STATE).passes
+    }
+    assert lean._NEEDLESS < passes
+
+
+@needs_jit
+def test_an_answer_is_remembered_for_one_function_and_its_types():
+    asked = []
+
+    class Context:
+        callstack = "as it is"
+
+        def resolve_function_type(self, function, args, kws):
+            asked.append((function, args, kws))
+            return None if function == "fails" else len(asked)
+
+    context = lean.ask_once(Context())
+    assert context.callstack == "as it is"
+    answers = [
+        context.resolve_function_type(function, args, kws)
+        for function, args, kws in [
+            (operator.add, (types.int64, types.int64), {}),
+            (operator.add, (types.int64, types.int64), {}),
+            (operator.add, (types.int64, types.int32), {}),
+            (operator.sub, (types.int64, types.int64), {}),
+            (operator.sub, (types.int64, types.int64), {"kw": types.int64}),
+            (operator.sub, (types.int64, types.int64), {"kw": types.int64}),
+            ("fails", (), {}),
+            ("fails", (), {}),
+            (operator.sub, (types.int64, types.int64), {}),
+        ]
+    ]
+    assert answers == [1, 1, 2, 3, 4, 5, None, None, 3]
 
 
 @pytest.mark.parametrize("mode", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
