@@ -26,6 +26,8 @@ class Automaton:
         vocab: For which vocabulary.
         start: The state before any text.
         known_row: The row of a state if it is remembered, else None; needs no lock.
+        known_steps: For a state, the states after some tokens, DEAD included, as far as they are
+            remembered; to be read only, and without a lock.
         is_full: It has grown so far that sequences should go on in a fresh one. Set when states or
             rows are made.
     """
@@ -38,7 +40,7 @@ class Automaton:
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps
-        self._known_steps = self._steps.known
+        self.known_steps = self._steps.known
         self._ticks = self._rows.ticks
         self.known_row = self._rows.get
         self._bytes = vocab.flat_bytes
@@ -102,11 +104,12 @@ class Automaton:
 
         Cost: a dictionary look-up if it was asked before, else a few steps of the automaton.
         """
-        known = self._known_steps.get(state)
-        if known is not None:
-            found = known.get(token_id)
-            if found is not None:
-                return found
+        known = self.known_steps.get(state)
+        found = None if known is None else known.get(token_id)
+        return self.make_step(state, token_id) if found is None else found
+
+    def make_step(self, state: StateId, token_id: int) -> StateId:
+        """The same where it was not asked before."""
         first = last = 0
         if token_id < self._num_tokens:
             first, last = self._offsets[token_id], self._offsets[token_id + 1]

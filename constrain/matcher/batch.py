@@ -86,7 +86,7 @@ def fill_next_token_bitmasks(
                 found.append(words[row])
                 continue
             raise TypeError(f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}")
-        known = matcher._automaton.known_row(matcher._states[-1])
+        known = matcher._known_row(matcher._states[-1])
         if known is None or known.empty:
             missing.append((row, matcher))
             found.append(words[row])

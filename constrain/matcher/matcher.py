@@ -46,16 +46,32 @@ class Matcher:
     grammar, and an end token exactly if the text so far is a sentence.
     """
 
-    __slots__ = ("_automaton", "_eos", "_fresh", "_past", "_states", "_steps", "_width")
+    __slots__ = (
+        "_automaton",
+        "_eos",
+        "_fresh",
+        "_known_row",
+        "_known_steps",
+        "_past",
+        "_states",
+        "_steps",
+        "_width",
+    )
 
     def __init__(self, automaton: Automaton, fresh: Callable[[], Automaton] | None = None) -> None:
-        self._automaton = automaton
+        self._enter(automaton)
         self._fresh = fresh
         self._eos = frozenset(automaton.vocab.eos_token_ids)
         self._width = automaton.vocab.vocab_size
         self._past: Past | None = None  # steps shared with forks; the lists are what came since
         self._states: list[StateId] = [automaton.start]
         self._steps: list[Step] = []
+
+    def _enter(self, automaton: Automaton) -> None:
+        """Go on in an automaton; what it remembers is at hand, as nearly every call asks for it."""
+        self._automaton = automaton
+        self._known_row = automaton.known_row
+        self._known_steps = automaton.known_steps
 
     # What may come
 
@@ -82,7 +98,7 @@ class Matcher:
         rows = len(words) if words.ndim == 2 else 1
         if not 0 <= row < rows:
             raise IndexError(f"the bitmask has no row {row}: it has {rows}, counted from 0")
-        found = self._automaton.known_row(self._states[-1])
+        found = self._known_row(self._states[-1])
         if found is None or found.empty:
             found = self._mask_row()
         target = words[row] if words.ndim == 2 else words
@@ -106,6 +122,9 @@ class Matcher:
                 "the sequence has ended: an end token was accepted, and nothing may follow\n"
                 "hint: stop at is_terminated, or call rollback(1) or reset()"
             )
+        if self._automaton.is_full:
+            self._move()
+            state = self._states[-1]
         found = self._automaton.mask_row(state)
         if found.empty:
             raise DeadEndError(
@@ -179,17 +198,40 @@ class Matcher:
         if type(token_id) is not int or not 0 <= token_id < self._width:
             token_id = self._checked(token_id)
         state = self._states[-1]
+        if token_id in self._eos:
+            return self._accept_end(token_id)
+        known = self._known_steps.get(state)
+        after = None if known is None else known.get(token_id)
+        if after is None:
+            return self._make_step(token_id)
+        if after == DEAD:
+            return False
+        self._states.append(after)
+        self._steps.append(token_id)
+        return True
+
+    def _accept_end(self, token_id: int) -> bool:
+        """Go on by an end token, which a grammar may name as any other."""
+        state = self._states[-1]
         if state == ENDED:
             return False
-        if token_id in self._eos and self._automaton.is_accepting(state):
-            state = ENDED
-        else:
-            state = self._automaton.after_token(state, token_id)
-            if state == DEAD:
-                return False
-        self._states.append(state)
+        if not self._automaton.is_accepting(state):
+            return self._make_step(token_id)
+        self._states.append(ENDED)
         self._steps.append(token_id)
-        if self._automaton.is_full and state != ENDED:
+        return True
+
+    def _make_step(self, token_id: int) -> bool:
+        """Go on by a token of which it is not known where it leads, and which is no end here."""
+        state = self._states[-1]
+        if state == ENDED:
+            return False
+        after = self._automaton.make_step(state, token_id)
+        if after == DEAD:
+            return False
+        self._states.append(after)
+        self._steps.append(token_id)
+        if self._automaton.is_full:
             self._move()
         return True
 
@@ -233,7 +275,8 @@ class Matcher:
             after = fresh.after_bytes if isinstance(step, bytes) else fresh.after_token
             states.append(after(states[-1], step))  # type: ignore[arg-type]  # by its type
         fresh.make_room()
-        self._automaton, self._past, self._states, self._steps = fresh, None, states, steps
+        self._enter(fresh)
+        self._past, self._states, self._steps = None, states, steps
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """How many of these tokens, from the first, would be accepted in turn. Nothing moves.
@@ -302,6 +345,8 @@ class Matcher:
             self._states, self._steps = [states[-1]], []
         twin = Matcher.__new__(Matcher)
         twin._automaton = self._automaton
+        twin._known_row = self._known_row
+        twin._known_steps = self._known_steps
         twin._eos = self._eos
         twin._width = self._width
         twin._fresh = self._fresh

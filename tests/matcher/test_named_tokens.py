@@ -8,7 +8,7 @@ import pytest
 import constrain
 from constrain import Grammar, Vocabulary, VocabularyError
 from constrain.algebra import terms as t
-from constrain.algebra.store import OTHER_SPECIAL, OTHER_TOKEN
+from constrain.algebra.store import DEAD, OTHER_SPECIAL, OTHER_TOKEN
 from constrain.automaton.named import others_of
 from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
 
@@ -80,6 +80,18 @@ def test_an_end_token_may_be_named():
     assert matcher.accept_token(1)
     assert matcher.accept_token(EOS)
     assert matcher.is_terminated
+
+
+def test_an_end_token_that_is_named_ends_what_may_end():
+    matcher = compiled(t.alt((t.literal(b"a"), t.cat(t.literal(b"a"), t.token("<eos>"))))).matcher()
+    for _ in range(2):  # the first time nothing is known of the step
+        assert matcher.accept_token(0)
+        assert allowed(matcher) == {EOS}
+        assert matcher._automaton.after_token(matcher._states[-1], EOS) != DEAD
+        assert matcher.accept_token(EOS)
+        assert matcher.is_terminated
+        assert not matcher.accept_token(EOS)
+        matcher.reset()
 
 
 def test_tokens_in_rules_that_nobody_has_reached():
