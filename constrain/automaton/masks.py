@@ -39,31 +39,13 @@ from constrain.automaton.steps import Steps
 from constrain.automaton.ticks import Ticks
 from constrain.automaton.walker import Walker, Words
 from constrain.kernels.derive import layout as lay
-from constrain.kernels.walk import (
-    AFTER,
-    BASED_DRAFT,
-    BASED_ROW,
-    BOUNDED,
-    BOUNDED_ROW,
-    CAPTURES,
-    CLOSED,
-    DONE,
-    DRAFT,
-    FAR,
-    LONG,
-    LONG_ROW,
-    NEEDS_BASE,
-    PART,
-    PLAIN,
-    ROW,
-    SAME,
-)
+from constrain.kernels.walk import modes
 from constrain.vocab import Trie, Vocabulary
 
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_ASKS = (NEEDS_BASE, SAME, BOUNDED, FAR, CLOSED)
+_ASKS = (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED, modes.FAR, modes.CLOSED)
 """What a walk returns that has written nothing yet."""
 _MAX_DRAFTS = 256
 _DRAFT_BYTES = 700
@@ -220,7 +202,7 @@ class MaskRows:
     def walk(self, state: StateId) -> Int32Array:
         """A fresh row of a live state by the plain walk: nothing remembered is read or written."""
         draft = self._new_draft()
-        self._walk(state, draft, PLAIN)
+        self._walk(state, draft, modes.PLAIN)
         return self._settled(state, draft)
 
     # Making a row
@@ -229,37 +211,37 @@ class MaskRows:
         """The row of a state by one walk, which shares what it can; None if it captures texts."""
         walker = self._walker
         mask = self._take_blank()
-        at = walker.walk(state, mask, ROW)
-        if at == DONE:
+        at = walker.walk(state, mask, modes.ROW)
+        if at == modes.DONE:
             return self._made_whole(state, mask)
         if at in _ASKS:
             self._blank = mask
         base, bound = walker.asked_for, walker.bound
-        if at == BOUNDED and (base in self._making or walker.lets_text_through(base)):
-            at = LONG
-        elif at in (BOUNDED, FAR, CLOSED):
+        if at == modes.BOUNDED and (base in self._making or walker.lets_text_through(base)):
+            at = modes.LONG
+        elif at in (modes.BOUNDED, modes.FAR, modes.CLOSED):
             row = self._make_of_closed(state)
-            if row is None and at != CLOSED:
-                if at == FAR:
+            if row is None and at != modes.CLOSED:
+                if at == modes.FAR:
                     row = self._make_of_far(state)
                 else:
                     row = self._make_of_unbounded(state, base, bound)
             if row is not None:
                 return row
             mask = self._take_blank()
-            at = walker.walk(state, mask, BOUNDED_ROW)
+            at = walker.walk(state, mask, modes.BOUNDED_ROW)
             base = walker.asked_for
-        if base in self._making and at in (NEEDS_BASE, SAME):
-            at = LONG
-        elif at == NEEDS_BASE:
+        if base in self._making and at in (modes.NEEDS_BASE, modes.SAME):
+            at = modes.LONG
+        elif at == modes.NEEDS_BASE:
             mask = self.make(base).words.copy().view(np.uint32)
             walker.ask_for(base)
-            at = walker.walk(state, mask, BASED_ROW)
-        elif at == SAME:
+            at = walker.walk(state, mask, modes.BASED_ROW)
+        elif at == modes.SAME:
             return self._kept.keep(state, self.make(base))
-        if at == CAPTURES:
+        if at == modes.CAPTURES:
             return None
-        if at == DONE:
+        if at == modes.DONE:
             return self._made_whole(state, mask)
         if self._store.names_tokens:
             return None
@@ -267,9 +249,9 @@ class MaskRows:
         if heads is not None:
             return self._make_of_heads(state, heads)
         mask = self._take_blank()
-        at = walker.walk(state, mask, LONG_ROW)
+        at = walker.walk(state, mask, modes.LONG_ROW)
         self._note_cost(state)
-        return None if at == CAPTURES else self._made_whole(state, mask)
+        return None if at == modes.CAPTURES else self._made_whole(state, mask)
 
     def _made_whole(self, state: StateId, mask: Words) -> MaskRow | None:
         """The row that the last walk has made, unless rules that it has made name tokens."""
@@ -310,7 +292,7 @@ class MaskRows:
             return False
         head = self._closed.head(split[0])
         draft.words |= head.row.words
-        self._walk(split[1], draft, AFTER, nodes=head.ends)
+        self._walk(split[1], draft, modes.AFTER, nodes=head.ends)
         return True
 
     def _make_of_unbounded(self, state: StateId, base: StateId, bound: int) -> MaskRow | None:
@@ -366,7 +348,7 @@ class MaskRows:
         else:
             trie, past = long_tokens(self._vocab, like.longest)
             draft = _Draft(words & ~longer_than(self._vocab, past))
-            self._walk(state, draft, PLAIN, trie)
+            self._walk(state, draft, modes.PLAIN, trie)
         return self._make_of_draft(state, draft)
 
     def _has_longer(self, words: Int32Array, length: int) -> bool:
@@ -415,40 +397,40 @@ class MaskRows:
         """What walks tell of a state whose texts captured are not known."""
         mask = self._take_blank()
         draft = _Draft(mask.view(np.int32))
-        at = self._walk(state, draft, DRAFT)
+        at = self._walk(state, draft, modes.DRAFT)
         if at in _ASKS:
             self._blank = mask
         base = self._walker.asked_for
-        if base in self._making and at in (NEEDS_BASE, SAME, BOUNDED):
-            at = LONG
-        elif at == SAME:
+        if base in self._making and at in (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED):
+            at = modes.LONG
+        elif at == modes.SAME:
             return self._draft(base)
-        elif at == BOUNDED:
+        elif at == modes.BOUNDED:
             bound = self._walker.bound
             if bound >= FAR_OFF and not self._walker.lets_text_through(base):
                 known = self._draft(base)
                 if not self._has_longer(known.copy(), bound):
                     return known
-                at = CLOSED
-        elif at == NEEDS_BASE:
+                at = modes.CLOSED
+        elif at == modes.NEEDS_BASE:
             known = self._draft(base)
             draft = _Draft(known.copy(), list(known.untold))
             known.lean()
             draft.near = known.words
             self._walker.ask_for(base)
-            at = self._walk(state, draft, BASED_DRAFT)
-        if at == DONE:
+            at = self._walk(state, draft, modes.BASED_DRAFT)
+        if at == modes.DONE:
             if self._walker.has_told_all:
                 draft.summary = self._walker.summary
         else:
             draft = self._new_draft()
-            if at == CLOSED and self._add_closed(state, draft):
+            if at == modes.CLOSED and self._add_closed(state, draft):
                 return draft
             heads = self._heads_of(state)
             if heads is not None:
                 self._add(heads, draft)
             else:
-                self._walk(state, draft, PART)
+                self._walk(state, draft, modes.PART)
                 self._note_cost(state)
         return draft
 
@@ -543,14 +525,14 @@ class MaskRows:
         """Set the bits of the tokens that may follow: what heads share, and walks of the others."""
         for member, head, parts, after in members:
             if head is None:
-                self._walk(member, draft, PART)
+                self._walk(member, draft, modes.PART)
                 continue
             draft.words |= head.words
             if after != lay.EPS_ID:
                 for remainders in head.remainders:
-                    self._walk(after, draft, PLAIN, remainders)
+                    self._walk(after, draft, modes.PLAIN, remainders)
                 if all(self._store.nullable(part) for part in parts):
-                    self._walk(after, draft, PART)
+                    self._walk(after, draft, modes.PART)
 
     @property
     def nbytes(self) -> int:

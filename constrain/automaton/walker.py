@@ -14,7 +14,7 @@ from constrain.automaton.rows import Summary
 from constrain.automaton.scratch import give_back, take
 from constrain.automaton.slices import PLAIN_TEXT, Forest, forest_of
 from constrain.kernels.derive import layout as lay
-from constrain.kernels.walk import LOOK, PLAIN, SUM, walk
+from constrain.kernels.walk import modes, walk
 from constrain.vocab import Trie, Vocabulary
 
 __all__ = ["Walker"]
@@ -78,7 +78,7 @@ class Walker:
             num_nodes = max(num_nodes, len(trie.children) + 2)
         scratch = take(self._num_levels, num_nodes)
         seen = scratch.exits
-        if mode == PLAIN:
+        if mode == modes.PLAIN:
             seen = _NONE if nodes is None else nodes
         elif nodes is not None:
             seen = np.full(2 * len(nodes), state, np.int32)
@@ -115,19 +115,19 @@ class Walker:
         """The live state of each node of the vocabulary's trie, int32 [num_nodes], 0 = dead."""
         seen = np.zeros(self._vocab.trie.num_nodes, np.int32)
         mask = np.zeros((self._vocab.vocab_size + 31) // 32, np.uint32)
-        self.walk(state, mask, PLAIN, nodes=seen)
+        self.walk(state, mask, modes.PLAIN, nodes=seen)
         return seen
 
     def states_in(self, state: StateId, trie: Trie) -> Int32Array:
         """The same of another trie, whose tokens are nodes of the vocabulary's."""
         seen = np.zeros(trie.num_nodes, np.int32)
         mask = np.zeros((self._vocab.trie.num_nodes + 31) // 32, np.uint32)
-        self.walk(state, mask, PLAIN, trie, seen)
+        self.walk(state, mask, modes.PLAIN, trie, seen)
         return seen
 
     def lets_text_through(self, state: StateId) -> bool:
         """Whether any plain text may follow a state."""
-        self.walk(state, _NOTHING, LOOK)
+        self.walk(state, _NOTHING, modes.LOOK)
         return bool(self._store.arena.item(lay.NODE * state + lay.FLAGS) & lay.COVERS)
 
     # What the last walk has left
@@ -176,7 +176,7 @@ class Walker:
 
     def summary_of(self, words: Int32Array) -> Summary:
         """Of any row."""
-        self.walk(StateId(lay.EPS_ID), words.view(np.uint32), SUM)
+        self.walk(StateId(lay.EPS_ID), words.view(np.uint32), modes.SUM)
         return self.summary
 
     @property

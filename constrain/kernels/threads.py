@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from typing import TypeVar
 
@@ -35,8 +36,12 @@ def share(pieces: Iterator[T], work: Callable[[T], None], num_helpers: int) -> N
         for piece in pieces:
             work(piece)
 
-    tasks = [_pool(os.getpid()).submit(take) for _ in range(num_helpers)]
+    tasks: list[Future[None]] = []
     try:
+        # A system out of threads, or a process that is about to end, has none to give.
+        with suppress(RuntimeError):
+            for _ in range(num_helpers):
+                tasks.append(_pool(os.getpid()).submit(take))
         take()
     finally:
         # One that has not begun finds nothing left to do.

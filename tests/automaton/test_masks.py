@@ -19,8 +19,8 @@ from constrain.automaton import Automaton, headwalk, walker
 from constrain.automaton.heads import pack_bits
 from constrain.automaton.slices import PLAIN_TEXT, forest_of
 from constrain.kernels.derive import layout as lay
-from constrain.kernels.walk import BASED_ROW
 from constrain.kernels.walk import layout as lay_walk
+from constrain.kernels.walk.modes import BASED_ROW
 from tests.algebra.strategies import boolean_terms, plain_terms
 from tests.matcher.vocabularies import JSON, NASTY
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -43,6 +44,16 @@ def test_nobody_waits_for_a_thread_that_has_not_begun():
     finally:
         go_on.set()
         holding.join(timeout=60)
+
+
+def test_without_threads_to_be_had_the_caller_does_it_all(monkeypatch):
+    def submit(pool, work):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", submit)
+    done = []
+    share(iter(range(5)), done.append, 3)
+    assert done == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("num_helpers", [0, 1, 3])

@@ -9,52 +9,8 @@ caller knows whether the state is accepting), remembered rows (`automaton`).
 leave out, `runs.py` where it is quicker done; `layout.py` is what a vocabulary has ready for them.
 """
 
+from constrain.kernels.walk import modes
 from constrain.kernels.walk.cpu import FRAME, LONG_WALK, walk
-from constrain.kernels.walk.modes import (
-    AFTER,
-    BASED_DRAFT,
-    BASED_ROW,
-    BOUNDED,
-    BOUNDED_ROW,
-    CAPTURES,
-    CLOSED,
-    DONE,
-    DRAFT,
-    FAR,
-    LONG,
-    LONG_ROW,
-    LOOK,
-    NEEDS_BASE,
-    PART,
-    PLAIN,
-    ROW,
-    SAME,
-    SUM,
-)
 from constrain.kernels.walk.runs import LEVEL
 
-__all__ = [
-    "AFTER",
-    "BASED_DRAFT",
-    "BASED_ROW",
-    "BOUNDED",
-    "BOUNDED_ROW",
-    "CAPTURES",
-    "CLOSED",
-    "DONE",
-    "DRAFT",
-    "FAR",
-    "FRAME",
-    "LEVEL",
-    "LONG",
-    "LONG_ROW",
-    "LONG_WALK",
-    "LOOK",
-    "NEEDS_BASE",
-    "PART",
-    "PLAIN",
-    "ROW",
-    "SAME",
-    "SUM",
-    "walk",
-]
+__all__ = ["FRAME", "LEVEL", "LONG_WALK", "modes", "walk"]
