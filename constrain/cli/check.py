@@ -18,7 +18,6 @@ from constrain.cli.report import report_as_json, say_relaxed, show_report
 from constrain.cli.sources import (
     DialectOption,
     FormatOption,
-    Formats,
     GbnfOption,
     GrammarOption,
     LarkOption,
@@ -28,7 +27,6 @@ from constrain.cli.sources import (
     SchemaOption,
     StartOption,
     Style,
-    Unsupported,
     UnsupportedOption,
     read_bytes,
     read_grammar,
@@ -113,10 +111,13 @@ def check(
     start: StartOption = None,
     parser: ParserOption = None,
     lexer: LexerOption = None,
-    style: Annotated[Style, typer.Option(help="Which spellings of JSON count.")] = Style.ANY,
+    style: Annotated[
+        Style | None,
+        typer.Option(help="Which spellings of JSON count.", show_default=Style.ANY.value),
+    ] = None,
     dialect: DialectOption = None,
-    formats: FormatOption = Formats.ASSERT,
-    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
+    formats: FormatOption = None,
+    on_unsupported: UnsupportedOption = None,
     ignore_final_newline: Annotated[
         bool, typer.Option("--ignore-final-newline", help="Take off one line feed at the end.")
     ] = False,
@@ -152,6 +153,7 @@ def check(
             dialect,
             formats,
             on_unsupported,
+            usual_style=Style.ANY,
             gbnf=gbnf,
             lark=lark,
             grammar=grammar_file,

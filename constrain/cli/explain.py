@@ -14,7 +14,6 @@ from constrain.cli.report import report_as_json, show_report
 from constrain.cli.sources import (
     DialectOption,
     FormatOption,
-    Formats,
     GbnfOption,
     GrammarOption,
     LarkOption,
@@ -24,7 +23,6 @@ from constrain.cli.sources import (
     SchemaOption,
     StartOption,
     Style,
-    Unsupported,
     UnsupportedOption,
     read_grammar,
 )
@@ -44,10 +42,12 @@ def explain(
     start: StartOption = None,
     parser: ParserOption = None,
     lexer: LexerOption = None,
-    style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    style: Annotated[
+        Style | None, typer.Option(help="How to spell JSON.", show_default=Style.CANONICAL.value)
+    ] = None,
     dialect: DialectOption = None,
-    formats: FormatOption = Formats.ASSERT,
-    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
+    formats: FormatOption = None,
+    on_unsupported: UnsupportedOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Say what was done with each keyword, how every text begins, and what compiling costs.
@@ -62,6 +62,7 @@ def explain(
             dialect,
             formats,
             on_unsupported,
+            usual_style=Style.CANONICAL,
             gbnf=gbnf,
             lark=lark,
             grammar=grammar_file,

@@ -14,7 +14,6 @@ from constrain.cli.report import say_relaxed
 from constrain.cli.sources import (
     DialectOption,
     FormatOption,
-    Formats,
     GbnfOption,
     GrammarOption,
     LarkOption,
@@ -24,7 +23,6 @@ from constrain.cli.sources import (
     SchemaOption,
     StartOption,
     Style,
-    Unsupported,
     UnsupportedOption,
     read_grammar,
 )
@@ -43,10 +41,12 @@ def generate(
     start: StartOption = None,
     parser: ParserOption = None,
     lexer: LexerOption = None,
-    style: Annotated[Style, typer.Option(help="How to spell JSON.")] = Style.CANONICAL,
+    style: Annotated[
+        Style | None, typer.Option(help="How to spell JSON.", show_default=Style.CANONICAL.value)
+    ] = None,
     dialect: DialectOption = None,
-    formats: FormatOption = Formats.ASSERT,
-    on_unsupported: UnsupportedOption = Unsupported.REFUSE,
+    formats: FormatOption = None,
+    on_unsupported: UnsupportedOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = None,
     raw: Annotated[
@@ -73,6 +73,7 @@ def generate(
             dialect,
             formats,
             on_unsupported,
+            usual_style=Style.CANONICAL,
             gbnf=gbnf,
             lark=lark,
             grammar=grammar_file,

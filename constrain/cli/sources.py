@@ -113,22 +113,32 @@ DialectOption = Annotated[
     typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),
 ]
 FormatOption = Annotated[
-    Formats, typer.Option("--format", help="Whether `format` is enforced where it is known.")
+    Formats | None,
+    typer.Option(
+        "--format",
+        help="Whether `format` is enforced where it is known.",
+        show_default=Formats.ASSERT.value,
+    ),
 ]
 UnsupportedOption = Annotated[
-    Unsupported,
-    typer.Option("--on-unsupported", help="Refuse what cannot be honoured exactly, or drop it."),
+    Unsupported | None,
+    typer.Option(
+        "--on-unsupported",
+        help="Refuse what cannot be honoured exactly, or drop it.",
+        show_default=Unsupported.REFUSE.value,
+    ),
 ]
 
 
 def read_grammar(
     schema: str | None,
     regex: str | None,
-    style: Style,
-    dialect: Dialect | None = None,
-    formats: Formats = Formats.ASSERT,
-    on_unsupported: Unsupported = Unsupported.REFUSE,
+    style: Style | None,
+    dialect: Dialect | None,
+    formats: Formats | None,
+    on_unsupported: Unsupported | None,
     *,
+    usual_style: Style,
     gbnf: str | None = None,
     lark: str | None = None,
     grammar: str | None = None,
@@ -137,6 +147,8 @@ def read_grammar(
     lexer: str | None = None,
 ) -> constrain.Grammar:
     """Make the grammar that the options name, after kernels that no cache holds are compiled.
+
+    Options are None where they are not given; a schema then has the usual style.
 
     Raises:
         typer.BadParameter: None or several are given, an option is for another kind of grammar, or
@@ -153,15 +165,20 @@ def read_grammar(
         raise typer.BadParameter("--start is for grammars in Lark's syntax and GBNF")
     if (parser or lexer) and kind != ".lark":
         raise typer.BadParameter("--parser and --lexer are for grammars in Lark's syntax")
-    given = (dialect, formats, on_unsupported)
-    if given != (None, Formats.ASSERT, Unsupported.REFUSE) and kind != ".json":
-        raise typer.BadParameter("--dialect, --format and --on-unsupported are for JSON Schemas")
-    schema_options: dict[str, Any] = {
-        "style": style.value,
-        "dialect": None if dialect is None else dialect.value,
-        "format": formats.value,
-        "on_unsupported": on_unsupported.value,
+    of_schemas = {
+        "style": style,
+        "dialect": dialect,
+        "format": formats,
+        "on_unsupported": on_unsupported,
     }
+    schema_options: dict[str, Any] = {
+        name: value.value for name, value in of_schemas.items() if value is not None
+    }
+    if schema_options and kind != ".json":
+        raise typer.BadParameter(
+            "--style, --dialect, --format and --on-unsupported are for JSON Schemas"
+        )
+    schema_options.setdefault("style", usual_style.value)
     lark_options = {"start": start, "parser": parser, "lexer": lexer}
     options: dict[str, Any] = {
         ".json": schema_options,

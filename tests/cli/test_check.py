@@ -306,7 +306,14 @@ def test_a_line_feed_that_is_all_that_is_wrong_has_a_way_out(
 
 
 @pytest.mark.parametrize(
-    "option", [["--dialect", "draft7"], ["--format", "annotate"], ["--on-unsupported", "relax"]]
+    "option",
+    [
+        ["--dialect", "draft7"],
+        ["--format", "annotate"],
+        ["--format", "assert"],
+        ["--on-unsupported", "relax"],
+        ["--style", "canonical"],
+    ],
 )
 def test_options_of_a_schema_are_not_passed_over_elsewhere(
     option: list[str], capsys: pytest.CaptureFixture[str]
