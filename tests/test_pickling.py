@@ -186,3 +186,9 @@ def test_another_process_gives_the_same_masks() -> None:
     grammars = [GRAMMARS[name]() for name in ("from_json_schema", "from_tools", "__or__")]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.starmap(walk, [(g, VOCAB) for g in grammars]) == list(map(walk, grammars))
+
+
+def test_a_matcher_says_what_to_pickle_instead():
+    matcher = constrain.compile(Grammar.from_regex("ab"), VOCAB).matcher()
+    with pytest.raises(TypeError, match="pickle the compiled grammar"):
+        pickle.dumps(matcher)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from constrain.algebra.printer import describe_bytes
 from constrain.algebra.store import DEAD, StateId
@@ -360,6 +360,13 @@ class Matcher:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Matcher:
         return self.fork()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a matcher cannot be pickled: it shares what its grammar has made with others\n"
+            "hint: pickle the compiled grammar and the tokens that were accepted, and accept them "
+            "in a new matcher there"
+        )
 
     def _checked(self, token_id: int) -> int:
         index = operator.index(token_id)
