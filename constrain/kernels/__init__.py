@@ -12,5 +12,4 @@ bit wherever a token depends on them.
 
 Read in this order: `apply_bitmask` (the smallest whole example), `sample`, `derive`, `walk`;
 then how numba compiles and keeps them: `compile`, `parts`, `lean`, `load`, `warmup`.
-`threads` is for what several cores do at once.
 """

@@ -14,7 +14,10 @@ others join in once rows have turned out to be long.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final
 
@@ -23,7 +26,6 @@ import numpy.typing as npt
 
 from constrain.automaton import Automaton, MaskRow
 from constrain.errors import MatchError, SamplingError
-from constrain.kernels.threads import share
 from constrain.matcher.bitmask import as_numpy_bitmask
 from constrain.matcher.matcher import Matcher
 
@@ -128,6 +130,7 @@ def _make_rows(missing: list[tuple[int, Matcher]], workers: int) -> dict[int, Ma
         by_automaton.setdefault(matcher._automaton, []).append((row, matcher))
     made: dict[int, MaskRow] = {}
     failed: dict[int, Exception] = {}
+    todo = iter(list(by_automaton.values()))
 
     def make(group: list[tuple[int, Matcher]]) -> None:
         for row, matcher in group:
@@ -136,17 +139,24 @@ def _make_rows(missing: list[tuple[int, Matcher]], workers: int) -> dict[int, Ma
             except Exception as error:
                 failed[row] = error
 
-    todo = iter(list(by_automaton.values()))
-    num_helpers = 0
+    def work() -> None:
+        for group in todo:
+            make(group)
+
+    running: list[Future[None]] = []
     if workers > 1:
         began = perf_counter()
         for number, group in enumerate(todo, 1):
             make(group)
             spent = perf_counter() - began
             if spent > _LONG_S and spent > number * _LONG_ROW_S:
-                num_helpers = max(0, min(workers, len(by_automaton) - number) - 1)
+                helpers = min(workers, len(by_automaton) - number) - 1
+                pool = _pool(os.getpid(), workers - 1)
+                running = [pool.submit(work) for _ in range(helpers)]
                 break
-    share(todo, make, num_helpers)
+    work()
+    for task in running:
+        task.result()
     if failed:
         row = min(failed)
         error = failed[row]
@@ -154,3 +164,9 @@ def _make_rows(missing: list[tuple[int, Matcher]], workers: int) -> dict[int, Ma
             raise type(error)(f"row {row}: {error}") from error
         raise error
     return made
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int, size: int) -> ThreadPoolExecutor:
+    """Threads of this process; those of another size end when nothing runs in them any more."""
+    return ThreadPoolExecutor(size, thread_name_prefix="constrain-rows")

@@ -10,9 +10,7 @@ import timeit
 import numpy as np
 import pytest
 
-import constrain.kernels.apply_bitmask as apply_module
 from constrain.errors import DeadEndError, SamplingError
-from constrain.kernels import threads
 from constrain.kernels.apply_bitmask import (
     apply_at_once,
     apply_bitmask,
@@ -30,7 +28,16 @@ from tests.kernels.plain_python import plain_python
 
 torch = pytest.importorskip("torch")
 
-SHAPES = [(1, 1), (1, 31), (2, 32), (3, 33), (2, 4099), (3, 8 * 32), (2, 3 * 8 * 32 + 1)]
+SHAPES = [
+    (1, 1),
+    (1, 31),
+    (2, 32),
+    (3, 33),
+    (2, 4099),
+    (3, 8 * 32),
+    (2, 3 * 8 * 32 + 1),
+    (5, 40_011),
+]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 
@@ -79,7 +86,8 @@ def random_words(rng, batch, num_words):
     kind = rng.integers(0, 5, words.shape)
     for row in kind:
         for start in rng.integers(0, num_words, num_words // 16):
-            row[start : start + rng.integers(1, 40)] = rng.integers(0, 2)
+            longest = rng.choice([40, 400])
+            row[start : start + rng.integers(1, longest)] = rng.integers(0, 2)
     words[kind == 0] = -1
     words[kind == 1] = 0
     words[kind == 2] = np.int32(-(2**31))
@@ -110,6 +118,20 @@ def test_agrees_with_reference(body, dtype, batch, vocab_size):
     assert np.array_equal(bits_of(actual), bits_of(expected))
 
 
+@pytest.mark.parametrize("body", [by_cpu, by_cpu_without_jit])
+@pytest.mark.parametrize("around", [0, 5, -1])
+@pytest.mark.parametrize("blocks", [1, 15, 16, 17, 40])
+def test_runs_of_any_length_agree_with_reference(body, around, blocks):
+    words = 8 * blocks  # a block is eight words
+    bitmask = np.full((3, words + 30), around, np.int32)
+    for row, start in enumerate((0, 8, 13)):
+        bitmask[row, start : start + words] = -1
+    expected, actual = (poisoned(3, 32 * bitmask.shape[1] - 7, torch.float32) for _ in range(2))
+    for apply, logits in ((by_reference, expected), (body, actual)):
+        apply(logits, bitmask, np.arange(3))
+    assert np.array_equal(bits_of(actual), bits_of(expected))
+
+
 @pytest.mark.parametrize("like", ["numpy", "torch"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("batch", "vocab_size"), [*SHAPES, (600, 33)])
@@ -123,33 +145,6 @@ def test_at_once_agrees_with_reference(like, dtype, batch, vocab_size):
     float_bits(logits)  # so the dtype has come before
     assert apply_at_once(logits, bitmask if like == "numpy" else torch.from_numpy(bitmask)) == alive
     assert np.array_equal(bits_of(actual), bits_of(expected))
-
-
-@pytest.mark.parametrize("num_threads", [1, 3])
-@pytest.mark.parametrize("batch", [0, 1, 2, 7, 33])
-@pytest.mark.parametrize("like", ["numpy", "torch"])
-def test_rows_that_threads_share_agree_with_reference(like, batch, num_threads, monkeypatch):
-    monkeypatch.setattr(apply_module, "_LARGE_BYTES", 0)
-    monkeypatch.setattr(apply_module, "_LONG_PIECE_S", 0)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: num_threads)
-    helpers = []
-
-    def share(pieces, work, num_helpers):
-        helpers.append(num_helpers)
-        threads.share(pieces, work, num_helpers)
-
-    monkeypatch.setattr(apply_module, "share", share)
-    vocab_size = 4099
-    rng = np.random.default_rng(batch)
-    bitmask = random_words(rng, batch, (vocab_size + 31) // 32)
-    bitmask[2::5] = 0
-    rows = rng.permutation(batch).astype(np.int64)
-    expected, actual = (poisoned(batch, vocab_size, torch.float32) for _ in range(2))
-    by_reference(expected, bitmask, rows)
-    logits = actual.numpy() if like == "numpy" else actual
-    assert apply_bitmask(logits, bitmask, rows) == len(empty_rows(bitmask, vocab_size))
-    assert np.array_equal(bits_of(actual), bits_of(expected))
-    assert bool(helpers) == (num_threads > 1 and batch > 1 and like == "torch")
 
 
 def test_at_once_leaves_what_takes_a_closer_look():

@@ -16,7 +16,6 @@ import pytest
 import constrain
 import constrain.matcher.batch as batch_module
 from constrain import Grammar, Limits
-from constrain.kernels import threads
 from tests.matcher.test_law import by_store
 from tests.matcher.vocabularies import JSON, NASTY, allowed_ids
 
@@ -185,20 +184,16 @@ def test_workers_make_rows_of_many_grammars_in_many_threads():
 def test_other_workers_join_in_where_rows_are_long(long, monkeypatch):
     monkeypatch.setattr(batch_module, "_LONG_S", long)
     monkeypatch.setattr(batch_module, "_LONG_ROW_S", 0)
-    helpers = []
-
-    def share(pieces, work, num_helpers):
-        helpers.append(num_helpers)
-        threads.share(pieces, work, num_helpers)
-
-    monkeypatch.setattr(batch_module, "share", share)
+    asked = []
+    pool = batch_module._pool
+    monkeypatch.setattr(batch_module, "_pool", lambda *args: asked.append(args) or pool(*args))
     batch = [
         constrain.CompiledGrammar(Grammar.from_regex(p), NASTY, Limits()).matcher()
         for p in ("a", "b", "ab")
     ]
     bitmask = constrain.allocate_token_bitmask(len(batch), NASTY.vocab_size)
     constrain.fill_next_token_bitmasks(batch, bitmask, workers=2)
-    assert helpers == [int(long == 0)]
+    assert bool(asked) == (long == 0)
 
 
 @pytest.mark.usefixtures("any_row_is_long")

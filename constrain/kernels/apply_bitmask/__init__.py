@@ -24,10 +24,8 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import sys
-from time import perf_counter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +38,6 @@ from constrain.kernels.apply_bitmask.arrays import (
     read_only,
     seen_as_array,
 )
-from constrain.kernels.threads import share
 
 if TYPE_CHECKING:
     import torch
@@ -78,7 +75,7 @@ def apply_bitmask(
     words = read_only(seen_as_array(bitmask) if is_tensor(bitmask) else np.asarray(bitmask))
     bits, minus_inf = float_bits(logits)
     if bits.flags.c_contiguous and words.flags.c_contiguous:
-        return _apply(bits, words, rows, minus_inf, logits)
+        return int(cpu.apply(bits, words, rows, minus_inf))
     # One row alone is contiguous, so the kernel has one layout only.
     return sum(
         int(cpu.apply(bits[row][None], words[index][None], _FIRST_ROWS[:1], minus_inf))
@@ -112,7 +109,7 @@ def apply_at_once(logits: object, bitmask: object) -> bool:
     if words.ndim != 2 or len(words) != num_rows or not words.flags.c_contiguous:
         return False
     rows = _FIRST_ROWS[:num_rows] if num_rows <= len(_FIRST_ROWS) else np.arange(num_rows)
-    return _apply(bits, read_only(words), rows, minus_inf, logits) == 0
+    return bool(_cpu().apply(bits, read_only(words), rows, minus_inf) == 0)
 
 
 def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
@@ -126,40 +123,6 @@ def empty_rows(bitmask: npt.NDArray[np.int32], vocab_size: int) -> list[int]:
     """
     rows = enumerate(read_only(bitmask))
     return [index for index, words in rows if not _cpu().any_allowed(words, vocab_size)]
-
-
-def _apply(
-    bits: npt.NDArray[np.unsignedinteger[Any]],
-    words: npt.NDArray[np.int32],
-    rows: npt.NDArray[np.int64],
-    minus_inf: np.unsignedinteger[Any],
-    logits: object,
-) -> int:
-    """Mask rows of logits that lie on the CPU, seen as integers; how many of them allow no id.
-
-    Memory gives one core only so much, so other threads join in where there is much to write.
-    """
-    apply = _cpu().apply
-    if len(rows) < 2 or bits.nbytes < _LARGE_BYTES:
-        return int(apply(bits, words, rows, minus_inf))
-    step = -(-len(rows) // _NUM_PIECES)
-    began = perf_counter()
-    num_dead = int(apply(bits, words[:step], rows[:step], minus_inf))
-    spent = perf_counter() - began
-    num_helpers = 0
-    if spent > _LONG_PIECE_S and is_tensor(logits):
-        num_helpers = sys.modules["torch"].get_num_threads() - 1
-    if not num_helpers:
-        return num_dead + int(apply(bits, words[step:], rows[step:], minus_inf))
-    dead: list[int] = []
-
-    def work(at: int) -> None:
-        piece = slice(at, at + step)
-        dead.append(int(apply(bits, words[piece], rows[piece], minus_inf)))
-
-    pieces = list(range(step, len(rows), step))
-    share(iter(pieces), work, min(num_helpers, len(pieces) - 1))
-    return num_dead + sum(dead)
 
 
 def _apply_on_device(
@@ -193,9 +156,3 @@ def _cpu() -> ModuleType:
 
 
 _FIRST_ROWS = np.arange(512, dtype=np.int64)
-
-_LARGE_BYTES: Final = 1 << 22
-_NUM_PIECES: Final = 8
-_LONG_PIECE_S: Final = 25e-6
-"""How many bytes logits must have, and how long one piece of them must take, for threads to help:
-to wake one takes as long as that."""
