@@ -18,7 +18,7 @@ __all__ = ["warmup"]
 def warmup(progress: Callable[[int, int, str], None] | None = None) -> None:
     """Load every kernel, the sampler's too, and compile those that are not in the disk cache.
 
-    The first time on a machine this takes 19 s of one core and 420 MB (AMD EPYC, 2026-11), with
+    The first time on a machine this takes 18 s of one core and 420 MB (AMD EPYC, 2026-11), with
     Python's collector of cycles paused, which else takes 3 s more; later process starts load the
     cache, in a quarter of a second. It lies below `CONSTRAIN_CACHE_DIR`, or the
     user's cache folder; to bring it along in an image, run `constrain warmup` when the image is
