@@ -122,6 +122,9 @@ class _Search:
         self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
         self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
         self._known: dict[str, dict[str, set[Spot]]] = {}
+        self._settled: dict[str, set[Spot]] = {}
+        self._not_settled: dict[str, set[Spot]] = {}
+        """By text, the spots that were asked for."""
         self._samples = {name: self._examples(name) for name in self._terminals}
 
     def result(self) -> Adjacency | None:
@@ -153,7 +156,7 @@ class _Search:
         for name in self._terminals:
             pending = self._pending(name)
             every = set().union(*pending.values())
-            free = any([all([self._settles(spot, b) for spot in every]) for b in blanks])
+            free = any([self._settles_all(every, b) for b in blanks])
             here = set(unknown)
             for other, each in ways.items():
                 if free and other in texts:
@@ -163,7 +166,7 @@ class _Search:
                     spots = set().union(
                         *[p for n, p in pending.items() if n in (name, *self._together[other])]
                     )
-                if not any([all([self._settles(spot, way) for spot in spots]) for way in each]):
+                if not any(self._settles_all(spots, way) for way in each):
                     here.add(other)
             if not free and not all([self._machine.holds_at_end(s.pending) for s in every]):
                 here.add(END)
@@ -409,6 +412,19 @@ class _Search:
                         todo.append(step)
         machine.spend(len(seen))
         return found if wins else None
+
+    def _settles_all(self, spots: set[Spot], text: str) -> bool:
+        """Whether a text settles each of some spots, most of which come after many terminals."""
+        settled = self._settled.setdefault(text, set())
+        not_settled = self._not_settled.setdefault(text, set())
+        if not spots.isdisjoint(not_settled):
+            return False
+        for spot in spots - settled:
+            if not self._settles(spot, text):
+                not_settled.add(spot)
+                return False
+            settled.add(spot)
+        return True
 
     def _settles(self, spot: Spot, text: str) -> bool:
         """Whether nothing that is pending forbids a text, or goes on after it."""
