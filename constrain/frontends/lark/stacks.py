@@ -58,9 +58,11 @@ class Stack:
         viable: State of the automaton of what can be completed, for `Lalr`; else 0.
         outlook: What `saturation` knows of it.
         begun: What `boundaries` made of lexemes that push some states on it.
+        ends: Whether a text may end with some states pushed on it, at most one, as far as that was
+            asked of `Lalr`.
     """
 
-    __slots__ = ("__weakref__", "_above", "begun", "below", "outlook", "state", "viable")
+    __slots__ = ("__weakref__", "_above", "begun", "below", "ends", "outlook", "state", "viable")
 
     def __init__(self, below: Stack | None, state: int, viable: int = 0) -> None:
         self.below = below
@@ -68,6 +70,7 @@ class Stack:
         self.viable = viable
         self.outlook: object | None = None
         self.begun: dict[Hashable, dict[Any, Any]] | None = None
+        self.ends: dict[Pushed, bool] = {}
         self._above: WeakValueDictionary[int, Stack] | None = None
 
     def push(self, state: int, viable: int = 0) -> Stack:
@@ -363,16 +366,25 @@ class Lalr:
         if END not in self._states[stack.state]:
             return False
         here = _Reducing(stack, (), _ONLY_END, 0, 0, 0)
-        while True:
+        passed = []
+        may_end: bool | None = None
+        while may_end is None:
+            if len(here.pushed) < 2:  # many stacks come to the same there
+                may_end = here.stack.ends.get(here.pushed)
+                if may_end is not None:
+                    break
+                passed.append(here)
             action = self._states[here.top[0]].get(END)
-            if not isinstance(action, tuple):
-                return False
-            after = self._reduced(here, action, _ONLY_END)
+            after = self._reduced(here, action, _ONLY_END) if isinstance(action, tuple) else None
             if after is None:
-                return False
-            if after.top[0] == self.last:
-                return True
-            here = after
+                may_end = False
+            elif after.top[0] == self.last:
+                may_end = True
+            else:
+                here = after
+        for each in passed:
+            each.stack.ends[each.pushed] = may_end
+        return may_end
 
     def action(self, state: int, symbol: str) -> _Action | None:
         """What the table says."""
