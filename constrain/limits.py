@@ -27,7 +27,8 @@ class Limits:
     max_repeat: int = 2**30
     """Lower bound of a repeat (`minLength`, `x{n,}`); counters are int32."""
     max_terms: int = 4_000_000
-    """Terms (automaton states and their parts) of one compiled grammar; 60 to 500 bytes each."""
+    """Terms (automaton states and their parts) of one compiled grammar; 60 to 500 bytes each. There
+    is room for 2,048 from the start, and a smaller limit allows as many."""
     max_emptiness_states: int = 100_000
     """States searched to decide whether one intersection or complement matches anything."""
     max_mask_rows_bytes: int = 256 << 20
