@@ -21,6 +21,7 @@ from constrain.cli.sources import (
     ParserOption,
     RegexOption,
     SchemaOption,
+    SpellingOption,
     StartOption,
     Style,
     UnsupportedOption,
@@ -42,9 +43,7 @@ def explain(
     start: StartOption = None,
     parser: ParserOption = None,
     lexer: LexerOption = None,
-    style: Annotated[
-        Style | None, typer.Option(help="How to spell JSON.", show_default=Style.CANONICAL.value)
-    ] = None,
+    style: SpellingOption = None,
     dialect: DialectOption = None,
     formats: FormatOption = None,
     on_unsupported: UnsupportedOption = None,

@@ -21,6 +21,7 @@ from constrain.cli.sources import (
     ParserOption,
     RegexOption,
     SchemaOption,
+    SpellingOption,
     StartOption,
     Style,
     UnsupportedOption,
@@ -41,9 +42,7 @@ def generate(
     start: StartOption = None,
     parser: ParserOption = None,
     lexer: LexerOption = None,
-    style: Annotated[
-        Style | None, typer.Option(help="How to spell JSON.", show_default=Style.CANONICAL.value)
-    ] = None,
+    style: SpellingOption = None,
     dialect: DialectOption = None,
     formats: FormatOption = None,
     on_unsupported: UnsupportedOption = None,

@@ -108,6 +108,10 @@ LexerOption = Annotated[
     str | None,
     typer.Option("--lexer", metavar="NAME", help="Lark: auto, contextual, basic, dynamic, ..."),
 ]
+SpellingOption = Annotated[
+    Style | None,
+    typer.Option("--style", help="How to spell JSON.", show_default=Style.CANONICAL.value),
+]
 DialectOption = Annotated[
     Dialect | None,
     typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),

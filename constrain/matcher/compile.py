@@ -32,7 +32,8 @@ class CompiledGrammar:
 
     Reuse it, and share it between threads: what one matcher visits is there for the next. A copy is
     the same one. When the automaton has grown to an eighth of `limits.max_terms`, there is a fresh
-    one for new matchers, and the others move to it with their next token: no text is too long.
+    one for new matchers, and the others move to it once they come to what is not known yet: no text
+    is too long.
 
     Attributes:
         grammar: What was compiled.

@@ -226,11 +226,14 @@ class Matcher:
         state = self._states[-1]
         if state == ENDED:
             return False
-        after = self._automaton.make_step(state, token_id)
-        if after == DEAD:
+        return self._go_to(self._automaton.make_step(state, token_id), token_id)
+
+    def _go_to(self, state: StateId, step: Step) -> bool:
+        """Take a step to a state that was made just now; False if it is dead."""
+        if state == DEAD:
             return False
-        self._states.append(after)
-        self._steps.append(token_id)
+        self._states.append(state)
+        self._steps.append(step)
         if self._automaton.is_full:
             self._move()
         return True
@@ -252,14 +255,7 @@ class Matcher:
         if state == ENDED:
             return not data
         text = bytes(data)
-        state = self._automaton.after_bytes(state, text)
-        if state == DEAD:
-            return False
-        self._states.append(state)
-        self._steps.append(text)
-        if self._automaton.is_full:
-            self._move()
-        return True
+        return self._go_to(self._automaton.after_bytes(state, text), text)
 
     def _move(self) -> None:
         """Go on in a fresh automaton, if there is one.
