@@ -46,8 +46,9 @@ def fill_next_token_bitmasks(
     """Write which tokens may come next for each row of a batch.
 
     Args:
-        matchers: One a row. None leaves its row as it is: an unconstrained request, whose row
-            `allocate_token_bitmask` has set to all ones.
+        matchers: One a row. None leaves its row as it is: all ones from `allocate_token_bitmask`,
+            as an unconstrained request needs, or the mask of another request that had this row
+            before. Where a bitmask is kept between steps, set `bitmask[row] = -1` then.
         bitmask: int32 [>= len(matchers), words], NumPy or torch CPU. Mutated; bits past a
             matcher's vocab_size are 0.
         workers: Threads that may make rows not visited before, this one included: the others join
