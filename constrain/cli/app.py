@@ -24,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # else line ends of docstrings stay in the help
     help="Exact, fast constrained decoding for language models.",
 )
 _models = typer.Typer(no_args_is_help=True, help="The model that the demo uses.")

@@ -113,26 +113,30 @@ def check(
     lexer: LexerOption = None,
     style: Annotated[
         Style | None,
-        typer.Option(help="Which spellings of JSON count.", show_default=Style.ANY.value),
+        typer.Option(help="Which spellings of JSON are accepted.", show_default=Style.ANY.value),
     ] = None,
     dialect: DialectOption = None,
     formats: FormatOption = None,
     on_unsupported: UnsupportedOption = None,
     ignore_final_newline: Annotated[
-        bool, typer.Option("--ignore-final-newline", help="Take off one line feed at the end.")
+        bool, typer.Option("--ignore-final-newline", help="Ignore one line feed at the end.")
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option("-k", metavar="TEXT", help="Of fixtures, only those with this in their name."),
+        typer.Option("-k", metavar="TEXT", help="Run only fixtures with this in their name."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Check texts against a grammar, or grammars against their fixtures, or look at a schema.
 
-    With a grammar and texts the exit code is 0 if all are accepted, 1 if not. With a grammar alone
-    it says what is done with each keyword of a schema. With texts alone each is a grammar, or a
-    folder of grammars, that has texts to accept and reject in the folder of its name: the exit code
-    is 0 if all verdicts are right, 1 if not, 2 if a grammar or its options are wrong.
+    With a grammar and FILEs, each FILE is a text to check: exit code 0 if all are accepted, 1 if
+    not.
+
+    With a schema alone, print what is done with each of its keywords.
+
+    With FILEs alone, each is a grammar or a folder of grammars, whose fixtures are run: the texts
+    to accept and to reject in the folder beside a grammar that has its name. Exit code 0 if all
+    verdicts are right, 1 if not, 2 if a grammar or its options are wrong.
     """
     files = files or []
     with errors_as_json(as_json):

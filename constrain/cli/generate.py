@@ -49,16 +49,16 @@ def generate(
     model: ModelOption = None,
     threads: ThreadsOption = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Give the prompt as it stands, without a chat template.")
+        bool, typer.Option("--raw", help="Use the prompt as it is, without a chat template.")
     ] = False,
     max_new_tokens: Annotated[int, typer.Option(min=0, help="Bound on the tokens drawn.")] = 256,
-    temperature: Annotated[float, typer.Option(help="0 takes the most probable token.")] = 1.0,
-    top_p: Annotated[float, typer.Option(help="Keep this share of the probability.")] = 1.0,
-    top_k: Annotated[int, typer.Option(help="Keep this many tokens; 0 keeps all.")] = 0,
+    temperature: Annotated[float, typer.Option(help="0 is greedy: the most probable token.")] = 1.0,
+    top_p: Annotated[float, typer.Option(help="Keep the likeliest tokens up to this mass.")] = 1.0,
+    top_k: Annotated[int, typer.Option(help="Keep this many of the likeliest; 0: all.")] = 0,
     min_p: Annotated[
-        float, typer.Option(help="Keep tokens this likely beside the likeliest.")
+        float, typer.Option(help="Keep tokens this likely relative to the likeliest.")
     ] = 0.0,
-    seed: Annotated[int | None, typer.Option(help="Draw the same text again.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed, the same text.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON object with figures.")
     ] = False,

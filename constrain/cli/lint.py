@@ -52,9 +52,9 @@ def lint(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Grammars by their suffix: .lark, .gbnf, .regex, or .json for a JSON Schema; a "
-            "folder stands for those in it. The options.toml in the folder of a grammar's name "
-            "counts.",
+            help="Grammars, told by their suffix: .lark, .gbnf, .regex, or .json for a JSON "
+            "Schema; or folders of them. An options.toml in the folder of the same name beside a "
+            "grammar is read.",
         ),
     ],
     start: StartOption = None,
@@ -63,15 +63,13 @@ def lint(
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="A tokenizer's folder or name: find what it lacks as well."
+            metavar="PATH", help="A tokenizer's folder or name: also report what it lacks."
         ),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Do not look for this.")
+        list[str] | None, typer.Option(metavar="CODE", help="Do not report this code.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Notes count as findings for the exit code.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for notes, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
     """Look for mistakes in grammars: rules that nothing uses or that never end, and the like.

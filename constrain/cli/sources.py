@@ -93,13 +93,13 @@ GrammarOption = Annotated[
     typer.Option(
         "--grammar",
         metavar="FILE",
-        help="A grammar by its suffix: .lark, .gbnf, .regex, or .json for a JSON Schema. The "
-        "options.toml in the folder of its name counts.",
+        help="A grammar of any kind, told by its suffix: .lark, .gbnf, .regex, or .json for a JSON "
+        "Schema. An options.toml in the folder of the same name beside it is read.",
     ),
 ]
 StartOption = Annotated[
     list[str] | None,
-    typer.Option("--start", metavar="RULE", help="The rule that a text is, in Lark and GBNF."),
+    typer.Option("--start", metavar="RULE", help="The start rule, in Lark and GBNF."),
 ]
 ParserOption = Annotated[
     str | None, typer.Option("--parser", metavar="NAME", help="Lark: lalr or earley.")
@@ -110,17 +110,19 @@ LexerOption = Annotated[
 ]
 SpellingOption = Annotated[
     Style | None,
-    typer.Option("--style", help="How to spell JSON.", show_default=Style.CANONICAL.value),
+    typer.Option(
+        "--style", help="Which spellings of JSON are allowed.", show_default=Style.CANONICAL.value
+    ),
 ]
 DialectOption = Annotated[
     Dialect | None,
-    typer.Option("--dialect", help="Rules of the schema; else what its $schema says."),
+    typer.Option("--dialect", help="Draft of the schema; else what its $schema says."),
 ]
 FormatOption = Annotated[
     Formats | None,
     typer.Option(
         "--format",
-        help="Whether `format` is enforced where it is known.",
+        help="Enforce `format`, or take it as an annotation.",
         show_default=Formats.ASSERT.value,
     ),
 ]
@@ -128,7 +130,7 @@ UnsupportedOption = Annotated[
     Unsupported | None,
     typer.Option(
         "--on-unsupported",
-        help="Refuse what cannot be honoured exactly, or drop it.",
+        help="A keyword that cannot be enforced exactly is an error, or is dropped.",
         show_default=Unsupported.REFUSE.value,
     ),
 ]

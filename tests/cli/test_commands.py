@@ -65,6 +65,19 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         assert f"constrain {command}" in capsys.readouterr().out
 
 
+def test_paragraphs_of_help_are_wrapped_by_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where the docstring in the code has its line ends."""
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    assert run(["lint", "--help"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith("Each finding has"))
+    text = " ".join(lines[first : lines.index("", first)])
+    assert text.endswith("2 if a file cannot be read.")
+    assert all(len(line) > 60 for line in lines[first : lines.index("", first) - 1])
+
+
 def test_generate_writes_the_text_to_standard_output_and_nothing_else(
     tiny_model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
