@@ -1,4 +1,4 @@
-"""Terms as a grammar that a person reads: what `repr` of a `Grammar` prints.
+"""Terms as a grammar that a person reads: what `repr` of a `Grammar` and of a term prints.
 
     >>> from constrain.algebra.terms import alt, literal
     >>> print(grammar_text(alt((literal(b"yes"), literal(b"no")))))
@@ -36,7 +36,7 @@ from constrain.algebra.terms import (
 )
 from constrain.errors import ConstrainError
 
-__all__ = ["MAX_CHARS", "grammar_text"]
+__all__ = ["MAX_CHARS", "grammar_text", "term_text"]
 
 MAX_CHARS = 3_000
 """What is printed at most, about: a screen."""
@@ -79,6 +79,11 @@ def grammar_text(term: Term, *, max_chars: int = MAX_CHARS) -> str:
     return _Printer(max_chars).print(term)
 
 
+def term_text(term: Term, *, max_chars: int = 200) -> str:
+    """One term in a line, with rules by their names only: no body is made."""
+    return _Printer(max_chars).line(term)
+
+
 class _Printer:
     def __init__(self, max_chars: int) -> None:
         self._left = max_chars
@@ -100,6 +105,16 @@ class _Printer:
         if at < len(self._waiting):
             lines.append(f"# ... and {len(self._waiting) - at} more rules, or more than that")
         return "\n".join(lines)
+
+    def line(self, term: Term) -> str:
+        parts = []
+        for part in self._emit(term):
+            parts.append(" | " if part is _BREAK else part)
+            self._left -= len(part)
+            if self._left <= 0:
+                parts.append(" ...")
+                break
+        return "".join(parts)
 
     def _rule(self, term: Term) -> str:
         head = f"{self._names[id(term)]} ::= "

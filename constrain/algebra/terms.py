@@ -72,6 +72,12 @@ class Term:
     regular: bool
     parts: tuple[Term, ...]
 
+    def __repr__(self) -> str:
+        """For debugging: the term in the notation of `notation`; a rule is its name."""
+        from constrain.algebra.notation import term_text
+
+        return f"<{type(self).__name__} {term_text(self)}>"
+
 
 class Empty(Term):
     """No string at all. Use the constant `EMPTY`."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from constrain import Grammar
 from constrain.algebra import terms as t
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.notation import grammar_text
+from constrain.algebra.notation import grammar_text, term_text
 from constrain.algebra.utf8 import UTF8
 from constrain.errors import UnsatisfiableError
 
@@ -160,3 +160,32 @@ def test_a_body_that_cannot_be_made_says_why() -> None:
     assert grammar_text(t.cat(t.literal(b"a"), rule)) == (
         'root ::= "a" late\nlate ::= ...  # nothing is both long and short'
     )
+
+
+TERMS_IN_A_LINE = [
+    (t.EMPTY, "<Empty []>"),
+    (t.EPS, '<Epsilon "">'),
+    (t.cat(t.literal(b"a["), t.star(t.byte_range(48, 57))), '<Cat "a[" [0-9]*>'),
+    (t.alt((t.literal(b"yes"), t.literal(b"no"))), '<Alt "yes" | "no">'),
+]
+
+
+@pytest.mark.parametrize(("term", "shown"), TERMS_IN_A_LINE, ids=[s for _, s in TERMS_IN_A_LINE])
+def test_a_term_shows_itself(term: t.Term, shown: str) -> None:
+    assert repr(term) == shown
+
+
+def test_a_term_shows_rules_by_their_names_and_makes_none() -> None:
+    rule = t.Rule("the rest", lambda: pytest.fail("made"))
+    assert repr(rule) == "<Rule the-rest>"
+    assert repr(t.cat(t.literal(b"ab"), rule)) == '<Cat "ab" the-rest>'
+    assert repr(t.alt((rule, t.literal(b"ab")))) == '<Alt the-rest | "ab">'
+
+
+def test_large_and_deep_terms_show_their_beginning() -> None:
+    deep: t.Term = t.literal(b"ab")
+    for _ in range(50_000):
+        deep = t.cat(t.literal(b"ab"), t.repeat(t.cat(t.literal(b"cd"), t.optional(deep)), 2, 5))
+    assert len(term_text(deep, max_chars=50)) < 100
+    assert repr(deep).endswith(" ...>")
+    assert len(repr(t.literal(b"a" * 10_000))) < 2_000
