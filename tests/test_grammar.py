@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import get_args
 
 import pytest
 
 import constrain
 from constrain import Grammar, GrammarError, LimitExceededError, Limits, VocabularyError
+from constrain.frontends.json_schema.keywords import DIALECTS
+from constrain.frontends.json_schema.style import PRESETS
+from constrain.frontends.lark.read import LEXERS
+from constrain.grammar import options
 
 TEXTS = ["".join(p) for n in range(7) for p in itertools.product("ab,", repeat=n)]
 X = Grammar.from_regex("a|ab")
@@ -122,3 +127,39 @@ def test_a_token_that_is_in_both() -> None:
         think & Grammar.token("<think>", others=True)
     with pytest.raises(constrain.UnsatisfiableError, match="no text is in both"):
         think & Grammar.text("<think>")
+
+
+def test_the_names_of_options_are_those_that_exist() -> None:
+    """Types say which names there are; here they are compared with what reads them."""
+    assert set(get_args(options.StyleName)) == set(PRESETS)
+    assert set(get_args(options.SchemaDialect)) == set(DIALECTS)
+    assert set(get_args(options.LarkParser)) == set(LEXERS)
+    assert set(get_args(options.LarkLexer)) == {name for names in LEXERS.values() for name in names}
+
+
+@pytest.mark.parametrize(
+    ("make", "option", "names"),
+    [
+        (lambda **given: Grammar.from_json_schema({}, **given), "style", options.StyleName),
+        (lambda **given: Grammar.from_json_schema({}, **given), "dialect", options.SchemaDialect),
+        (lambda **given: Grammar.from_json_schema({}, **given), "format", options.FormatUse),
+        (
+            lambda **given: Grammar.from_json_schema({}, **given),
+            "property_order",
+            options.PropertyOrder,
+        ),
+        (
+            lambda **given: Grammar.from_json_schema({}, **given),
+            "on_unsupported",
+            options.OnUnsupported,
+        ),
+        (lambda **given: Grammar.from_regex("a", **given), "dialect", options.RegexDialect),
+        (lambda **given: Grammar.from_lark('start: "a"', **given), "dialect", options.LarkDialect),
+        (lambda **given: Grammar.from_lark('start: "a"', **given), "parser", options.LarkParser),
+    ],
+)
+def test_each_name_of_an_option_is_taken_and_no_other(make, option, names) -> None:
+    for name in get_args(names):
+        make(**{option: name})
+    with pytest.raises(GrammarError, match=option):
+        make(**{option: "other"})

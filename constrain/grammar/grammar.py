@@ -46,6 +46,17 @@ if TYPE_CHECKING:
 
     from constrain.frontends.json_schema import JSONStyle, KeywordUse
     from constrain.frontends.tags import ToolFormat
+    from constrain.grammar.options import (
+        FormatUse,
+        LarkDialect,
+        LarkLexer,
+        LarkParser,
+        OnUnsupported,
+        PropertyOrder,
+        RegexDialect,
+        SchemaDialect,
+        StyleName,
+    )
 
 __all__ = ["Grammar"]
 
@@ -100,12 +111,12 @@ class Grammar(Made):
         cls,
         schema: dict[str, Any] | bool | str,
         *,
-        style: str | JSONStyle = "canonical",
-        dialect: str | None = None,
+        style: StyleName | JSONStyle = "canonical",
+        dialect: SchemaDialect | None = None,
         registry: Any = None,  # noqa: ANN401 - a referencing.Registry, imported only when used
-        format: str = "assert",
-        property_order: str = "declared",
-        on_unsupported: str = "refuse",
+        format: FormatUse = "assert",
+        property_order: PropertyOrder = "declared",
+        on_unsupported: OnUnsupported = "refuse",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """The JSON texts whose value satisfies a schema.
@@ -155,8 +166,8 @@ class Grammar(Made):
         cls,
         model: Any,  # noqa: ANN401 - whatever pydantic can make a type of
         *,
-        style: str | JSONStyle = "canonical",
-        property_order: str = "declared",
+        style: StyleName | JSONStyle = "canonical",
+        property_order: PropertyOrder = "declared",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """The JSON texts that pydantic validates as a type.
@@ -192,9 +203,9 @@ class Grammar(Made):
         text: str,
         *,
         start: str | Sequence[str] = "start",
-        dialect: str = "auto",
-        parser: str = "lalr",
-        lexer: str = "auto",
+        dialect: LarkDialect = "auto",
+        parser: LarkParser = "lalr",
+        lexer: LarkLexer = "auto",
         import_paths: Sequence[Any] = (),
         postlex: Any = None,  # noqa: ANN401 - a lark Indenter, and lark is optional
         limits: Limits = DEFAULT_LIMITS,
@@ -238,7 +249,7 @@ class Grammar(Made):
         cls,
         pattern: str,
         *,
-        dialect: str = "python",
+        dialect: RegexDialect = "python",
         flags: str = "",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
@@ -299,7 +310,7 @@ class Grammar(Made):
         cls,
         tag: dict[str, Any] | str,
         *,
-        style: str | JSONStyle = "canonical",
+        style: StyleName | JSONStyle = "canonical",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """The texts of a structural tag, the JSON that xgrammar reads and vLLM passes on.
@@ -331,7 +342,7 @@ class Grammar(Made):
         *,
         format: str | ToolFormat,
         parallel_tool_calls: bool = True,
-        style: str | JSONStyle = "canonical",
+        style: StyleName | JSONStyle = "canonical",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Grammar:
         """What a model may write that may call tools: text, calls, or text and then calls.

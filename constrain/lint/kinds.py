@@ -168,7 +168,7 @@ class _Run:
             grammar = Grammar.from_lark(
                 text,
                 start=start,
-                dialect=dialect,
+                dialect=dialect,  # type: ignore[arg-type]  # checked there
                 import_paths=import_paths,
                 limits=limits,
                 **options,
@@ -218,7 +218,12 @@ class _Run:
         # Editors end a file with a line feed that nobody means as part of the pattern.
         pattern = self._source.text.removesuffix("\n").removesuffix("\r")
         try:
-            grammar = Grammar.from_regex(pattern, dialect=dialect, flags=flags, limits=self._limits)
+            grammar = Grammar.from_regex(
+                pattern,
+                dialect=dialect,  # type: ignore[arg-type]  # checked there
+                flags=flags,
+                limits=self._limits,
+            )
         except ConstrainError as error:
             if type(error) is GrammarError and error.source is None:
                 raise
