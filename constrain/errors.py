@@ -189,7 +189,7 @@ class DeadEndError(MatchError):
 
 
 class RollbackError(MatchError):
-    """More tokens were rolled back than were accepted."""
+    """More steps were to be rolled back than were taken."""
 
     slug = "rollback"
 

@@ -35,15 +35,17 @@ class MaskRow:
 
     Attributes:
         words: int32 [ceil(vocab_size / 32)], 1 = allowed, read-only.
+        num_allowed: How many ids are allowed.
         restricts: Some id below vocab_size is not allowed.
         empty: No id is allowed.
     """
 
-    __slots__ = ("__weakref__", "empty", "restricts", "words")
+    __slots__ = ("__weakref__", "empty", "num_allowed", "restricts", "words")
 
     def __init__(self, words: Int32Array, num_allowed: int, vocab_size: int) -> None:
         words.flags.writeable = False
         self.words = words
+        self.num_allowed = num_allowed
         self.empty = num_allowed == 0
         self.restricts = num_allowed != vocab_size
 

@@ -21,9 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from constrain.errors import MatchError, ModelError
 from constrain.generation.forward import Forward, context_length, input_width, logit_width
 from constrain.generation.interfaces import Model, Tensor
@@ -33,6 +30,8 @@ from constrain.matcher import allocate_token_bitmask, fill_next_token_bitmasks
 from constrain.sampling import Sampler, SamplingParams
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from pydantic import TypeAdapter
 
     from constrain.matcher import Matcher
@@ -124,7 +123,6 @@ class Generation:
         self._adapters = list(adapters)
         self._clock = _Clock()
         self._sampler = Sampler()
-        self._not_ends = _all_but(vocabulary.eos_token_ids, vocabulary.vocab_size)
         self._decode_s: dict[int, float] = {}  # of the rows that have ended
         self.rows = [
             Row(vocabulary, matcher, budget)
@@ -181,12 +179,11 @@ class Generation:
         if any(matcher is not None for matcher in matchers):
             with self._clock.measure("mask"):
                 fill_next_token_bitmasks(matchers, bitmask)
-        for i, row in enumerate(open_rows):
+        for row in open_rows:
             if row is None:
                 continue
-            if row.matcher is not None and row.matcher.is_accepting:
-                if not np.any(bitmask[i] & self._not_ends):
-                    row.end("stop")
+            if row.matcher is not None and row.matcher.must_end:
+                row.end("stop")
             row.end_if_full()
 
     def _draw(self, logits: Tensor, live: list[int], bitmask: npt.NDArray[np.int32]) -> list[int]:
@@ -284,11 +281,3 @@ def _check_ids(prompts: Sequence[list[int]], width: int | None) -> None:
                 f"the prompt of row {row} has token {low if low < 0 else high}, and the model has "
                 f"{ids}\nhint: take the tokenizer that was saved with the model"
             )
-
-
-def _all_but(token_ids: Sequence[int], vocab_size: int) -> npt.NDArray[np.int32]:
-    """Return a row [ceil(vocab_size / 32)] of a bitmask in which every bit but these is set."""
-    words = np.full((vocab_size + 31) // 32, 0xFFFF_FFFF, dtype=np.uint32)
-    for token_id in token_ids:
-        words[token_id // 32] &= ~np.uint32(1 << token_id % 32)
-    return words.view(np.int32)

@@ -1,8 +1,9 @@
 """`Matcher`: where one sequence stands, step by step.
 
-A matcher is a list of states, one a step: to roll back is to pop, to fork is to share the list
-(`past`), and all that is costly lies in the automaton it shares with other matchers. An automaton
-grows; when it is full, a matcher takes its steps once more in a fresh one, and goes on there.
+A matcher is a list of states, one for each step: to roll back is to pop, to fork is to share the
+list (`past`). All that is costly is in the automaton, which matchers of one grammar share. The
+automaton only grows; when it is full, a matcher replays its steps in a fresh one and continues
+there.
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ __all__ = ["Matcher"]
 
 MAX_JUMP_BYTES = 1 << 16
 """Longest forced text that one call returns; call again for more."""
-ENDED: Final = StateId(-1)
-"""The place after an end token. No automaton has such a state, so that it has no row either."""
-
-
 MAX_JUMP_STATES = 16
 """States that forced text may lead to by different tokens, where a grammar counts them."""
+ENDED: Final = StateId(-1)
+"""The state after an end token. No automaton has it, so it has no row either."""
 
 
 class Matcher:
     """One sequence under a grammar. Made by `CompiledGrammar.matcher`.
 
-    Not thread-safe by itself; matchers of one compiled grammar may run in as many threads as you
-    like.
+    Each step of a decoding loop is `fill_next_token_bitmask`, then the draw, then `accept_token`.
 
-    The law: a token is allowed exactly if the text so far and its bytes begin some sentence of the
-    grammar, and an end token exactly if the text so far is a sentence.
+    A token is allowed if and only if the text so far, followed by its bytes, is the beginning of
+    some sentence of the grammar; an end token, if and only if the text so far is a sentence.
+
+    One thread at a time may use a matcher; matchers of one compiled grammar may run in as many
+    threads as you like.
     """
 
     __slots__ = (
@@ -136,12 +137,12 @@ class Matcher:
         return found
 
     def find_jump_forward_bytes(self) -> bytes:
-        """The bytes that must come next whatever the model says, `b""` if there is a choice.
+        """The bytes that must come next whatever the model says; `b""` if there is a choice.
 
-        May end inside a character. Nothing moves: to use it, call `accept_bytes`, or accept tokens
-        that spell it. Masks never force a tokenisation, so any tokens that spell it are allowed.
-        Where a grammar counts tokens, it is what must come wherever they end. At most 65,536 bytes:
-        where more is forced, the next call has it once these were accepted.
+        The matcher stays where it is: pass the bytes to `accept_bytes`, or accept tokens that spell
+        them, whichever these are, as masks never force a tokenisation. The bytes may end inside a
+        character. In a grammar that counts tokens they are those that are forced wherever tokens
+        end. At most 65,536 bytes are returned; once they are accepted, the next call has the rest.
 
         Cost: one step of the automaton for each byte.
         """
@@ -164,9 +165,23 @@ class Matcher:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far is a sentence, so that it may end here."""
+        """Whether the text so far is a sentence, so that an end token is allowed."""
         state = self._states[-1]
         return state == ENDED or self._automaton.is_accepting(state)
+
+    @property
+    def must_end(self) -> bool:
+        """Whether nothing but an end token may come next, so that the model need not be asked.
+
+        Raises:
+            LimitExceededError: The grammar grew past its limits.
+
+        Cost: as of `fill_next_token_bitmask`, without the copy, where the text may end.
+        """
+        state = self._states[-1]
+        if state == ENDED:
+            return False
+        return self.is_accepting and self._mask_row().num_allowed == len(self._eos)
 
     @property
     def is_terminated(self) -> bool:
@@ -181,17 +196,17 @@ class Matcher:
     # Moving
 
     def accept_token(self, token_id: int) -> bool:
-        """Go on by one token, if it is allowed.
+        """Advance by one token, if it is allowed.
 
         Args:
             token_id: The token that was sampled; an end token ends the sequence.
 
         Returns:
-            False if it is not allowed here; then nothing moved.
+            False if it is not allowed here, or the sequence has ended; then nothing has changed.
 
         Raises:
             TokenRejectedError: The id is outside 0..vocab_size - 1.
-            TypeError: It is no integer.
+            TypeError: It is not an integer.
 
         Cost: a look-up if some sequence took the step before, else a derivative for each byte.
         """
@@ -239,15 +254,21 @@ class Matcher:
         return True
 
     def accept_bytes(self, data: bytes) -> bool:
-        """Go on by some bytes, if a sentence begins so; one step for `rollback`.
+        """Advance by some bytes, if some sentence continues with them; one step for `rollback`.
 
-        No token ends in them, where a grammar counts tokens.
+        For text that comes without tokens, such as forced bytes. A grammar that counts tokens
+        counts none for it.
+
+        Args:
+            data: Bytes, bytearray or memoryview; they may end inside a character.
 
         Returns:
-            False if not; then nothing moved.
+            False if no sentence continues so; then nothing has changed.
 
         Raises:
             TypeError: They are no bytes.
+
+        Cost: one step of the automaton for each byte.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
@@ -275,11 +296,17 @@ class Matcher:
         self._past, self._states, self._steps = None, states, steps
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
-        """How many of these tokens, from the first, would be accepted in turn. Nothing moves.
+        """How many of these tokens `accept_token` would accept in turn. The matcher stays.
+
+        Args:
+            token_ids: Such as the draft of a smaller model.
+
+        Returns:
+            The length of the longest prefix of `token_ids` that would be accepted.
 
         Raises:
             TokenRejectedError: An id is outside 0..vocab_size - 1.
-            TypeError: It is no integer.
+            TypeError: An id is not an integer.
 
         Cost: as of `accept_token` for each.
         """
@@ -299,10 +326,10 @@ class Matcher:
         """Undo the last steps.
 
         Args:
-            num_steps: >= 0; an accepted end token counts as one.
+            num_steps: >= 0. A step is a token, end tokens included, or a call of `accept_bytes`.
 
         Raises:
-            RollbackError: There were fewer steps.
+            RollbackError: Fewer steps were taken (`num_steps`); then nothing has changed.
 
         Cost: of the steps undone, however long the sequence is.
         """
@@ -317,21 +344,22 @@ class Matcher:
             self._states, self._steps = [state], []
         else:
             raise RollbackError(
-                f"cannot roll back {num_steps} steps: {self.num_steps} were taken since the start"
+                f"cannot roll back {num_steps} steps: {self.num_steps} were taken since the start\n"
+                "hint: a token is one step, and so is a call of accept_bytes; reset() undoes all"
             )
 
     def reset(self) -> None:
-        """Back to the start of a sequence."""
+        """Go back to the start of the sequence, to use the matcher for another one."""
         self._past = None
         self._states = [self._automaton.start]
         self._steps = []
 
     def fork(self) -> Matcher:
-        """An independent matcher at the same place; rolling back reaches as far.
+        """An independent matcher at the same place, which can be rolled back as far.
 
-        So are copies, by `copy.copy` and `copy.deepcopy`.
+        `copy.copy` and `copy.deepcopy` do the same.
 
-        Cost: the same however long the sequence is: what was taken so far is shared.
+        Cost: the same however long the sequence is: the steps so far are shared.
         """
         steps = self._steps
         if steps:

@@ -66,8 +66,28 @@ def test_a_terminated_matcher_says_so_and_can_go_back():
 
 def test_only_end_tokens_when_a_sentence_cannot_grow():
     matcher = compiled("ab").matcher()
+    assert not matcher.must_end
     assert matcher.accept_bytes(b"ab")
     assert allowed(matcher) == {EOS, OTHER_EOS}
+    assert matcher.must_end
+    assert matcher.accept_token(EOS)
+    assert not matcher.must_end  # it has ended
+
+
+@given(plain_terms, st.lists(st.integers(0, NASTY.vocab_size - 1), max_size=6))
+def test_a_text_must_end_where_the_mask_has_end_tokens_only(term, tokens):
+    matcher = start(term)
+    if matcher is None:
+        return
+    for i in tokens:
+        matcher.accept_token(i)
+    if matcher.is_terminated:
+        return
+    try:
+        only_ends = allowed(matcher) == {EOS, OTHER_EOS}
+    except constrain.DeadEndError:
+        only_ends = False
+    assert matcher.must_end == only_ends
 
 
 def test_rolling_back_too_far_is_an_error_and_moves_nothing():
