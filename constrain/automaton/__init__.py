@@ -6,11 +6,12 @@ are kept, when rules are made ahead of need, what one lock guards. Not decided h
 means (`algebra`), where one sequence stands (`matcher`).
 
 Read in this order: `automaton` (states), `steps` (what is known of them), `ticks` (states where a
-token ends), `rows` and `masks` (rows), `walker` and `scratch` (for their walks), `slices` (plain
-text), `far_bounds`, `inclusion` and `long_tokens` (bounds that matter for long tokens only),
-`closed` (rests of strings and what follows them), `heads` and `headwalk` (the same where a count
-tells the rest), `named` (tokens that are steps of their own), `settle` (tokens that a walk does not
-tell), `eager` (rows ahead of need).
+token ends), `masks` (how a row is made: its docstring lists the ways), `rows` and `draft` (finished
+and unfinished ones), `walker` and `scratch` (walks of the vocabulary), `slices` (plain text),
+`far_bounds`, `inclusion` and `long_tokens` (bounds that matter for long tokens only), `closed`
+(rests of strings and what follows them), `heads` and `headwalk` (the same where a count tells the
+rest), `named` (tokens that are steps of their own), `settle` (tokens that a walk cannot decide),
+`eager` (rows ahead of need).
 """
 
 from constrain.automaton.automaton import Automaton

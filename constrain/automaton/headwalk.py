@@ -1,21 +1,29 @@
-"""The heads of one grammar's states: found in the terms, walked once, shared by structure."""
+"""The heads of one grammar's states: found in the terms, walked once, shared by structure.
+
+A state is split into a head and what follows it (`HeadWalk.split`). Walks through a head that was
+not measured are counted (`note_cost`); once they have cost about what measuring costs, the head is
+measured, and from then on its row is at hand for every grammar of the vocabulary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
+from constrain.automaton.far_bounds import MAX_PARTS
 from constrain.automaton.heads import DEAD_NODE, RESTS, Head, HeadRow, Walked, head_rows_of
 from constrain.automaton.walker import Walker
 from constrain.kernels.derive import layout as lay
 from constrain.kernels.walk import LONG_WALK
 from constrain.vocab import Vocabulary
 
-__all__ = ["HeadWalk"]
+__all__ = ["HeadWalk", "SplitState"]
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -31,8 +39,26 @@ MAX_BODY_STATES = 64
 """States of x in x{lo,hi} looked at; a JSON character has about ten."""
 
 
+class SplitState(NamedTuple):
+    """A live state, or a member of the union that it is, as a head and what follows.
+
+    Attributes:
+        state: All of it.
+        head: The row of the head; None if it is to be walked with what follows.
+        parts: Of the head.
+        after: What follows it.
+    """
+
+    state: StateId
+    head: HeadRow | None
+    parts: list[StateId]
+    after: StateId
+
+
 class HeadWalk:
-    """Finds the row of a head. Called under the store's lock.
+    """Splits states into heads and what follows, and finds the rows of heads.
+
+    Called under the store's lock.
 
     Args:
         store: The grammar's terms.
@@ -51,7 +77,48 @@ class HeadWalk:
         self._longest = vocab.trie.max_depth
         self._heads = head_rows_of(vocab)
 
-    def row(self, parts: list[StateId]) -> HeadRow | None:
+    def split(self, state: StateId) -> list[SplitState] | None:
+        """What a live state may begin with; None if the row of no head among that is at hand."""
+        found: list[SplitState] = []
+        for member in self._members(state):
+            parts, after = self._split_one(member) or ([], member)
+            head = self._row(parts) if parts else None
+            if not self._store.is_empty(member):
+                found.append(SplitState(member, head, parts, after))
+        return found if any([one.head for one in found]) else None
+
+    def note_cost(self, state: StateId, num_visited: int) -> None:
+        """Say how many nodes a walk of a state looked at because its heads were not at hand."""
+        if num_visited < LONG_WALK:
+            return
+        for member in self._members(state):
+            split = self._split_one(member)
+            if split is not None:
+                self._note_cost_of(split[0], num_visited)
+
+    def _members(self, state: StateId) -> list[StateId]:
+        is_union = self._structure.is_kind(state, lay.ALT)
+        return self._structure.members(state) if is_union else [state]
+
+    def _split_one(self, state: StateId) -> tuple[list[StateId], StateId] | None:
+        """A head worth sharing, and what follows; None if it begins with one byte: a short walk.
+
+        It ends before the first rule, and with the first single byte, where a string is closed, or
+        after some parts.
+        """
+        parts: list[StateId] = []
+        rest = state
+        for part, after in islice(self._structure.parts(state), MAX_PARTS):
+            is_byte = self._structure.is_kind(part, lay.CLASS)
+            if self._structure.holds_rule(part) or (is_byte and not parts):
+                break
+            parts.append(part)
+            rest = after
+            if is_byte:
+                break
+        return (parts, rest) if parts else None
+
+    def _row(self, parts: list[StateId]) -> HeadRow | None:
         """The row of a head, given by its parts; None if it is to be walked with its continuation.
 
         Cost: digests of parts not seen before; a measurement when the walks through the head have
@@ -88,10 +155,8 @@ class HeadWalk:
             self._heads.put(key, head)
         return head
 
-    def note_cost(self, parts: list[StateId], num_visited: int) -> None:
-        """Say how many nodes the walk through a head and its continuation looked at."""
-        if num_visited < LONG_WALK:
-            return
+    def _note_cost_of(self, parts: list[StateId], num_visited: int) -> None:
+        """Count the nodes that a walk through a head and its continuation looked at."""
         counter = self._structure.repeat_bounds(parts[0])
         keys = [] if counter is None else [self._counted_key(counter[0], parts[1:])]
         for key in [*keys, self._plain_key(parts)]:

@@ -1,26 +1,29 @@
 """Mask rows by state: made once, then remembered, and equal rows kept once.
 
-States are canonical (equal terms have one id), so a second visit to a state is a look-up. Many
-states allow the same tokens; their rows are one array. Rows are bounded by bytes: past the bound
-the oldest go, and are made again if their state comes back.
+A row says which tokens may follow a state. States are canonical (equal terms have one id), so a
+second visit to a state is a look-up. Many states allow the same tokens; their rows are one array.
+Rows are bounded by bytes: past the bound the oldest go, and are made again if their state comes
+back.
 
-A new row is one walk of the vocabulary (`kernels/walk`). Most states let through a few bytes, and
-their walk is short: it lists its tokens, with the state after each. A state inside a string lets
-nearly all through, and its walk shares what is the same for all such states. Where a walk gives up,
-the state begins with a head that other states and other grammars share: its row is a copy of the
-head's row and a walk of its remainders (`heads`). All give the same row; `walk` is the plain one,
-and tests compare them.
+The plain way to make a row is a walk of the whole vocabulary (`MaskRows.walk`). All other ways give
+the same row, and tests compare them with it. `MaskRows.make` takes the first that fits:
 
-Where a state captures texts, the walk is that of its blurred state, which many states share: it
-does not tell what follows a text that ends inside a token. Those tokens are few, and are stepped
-through one by one (`settle`).
+1. *Tokens are counted*: the row is that of the state without what is left of the counts (`ticks`).
+2. *No token is named, and the state captures no text*: one walk makes the row (`_make_whole`). It
+   lists the tokens if few bytes can come, copies what plain text has in common for all states, and
+   gives up as soon as it sees that another way is cheaper. Then the row is
+   - that of another state, or a copy of it with a walk where both differ;
+   - that of the state without bounds that no token reaches (`far_bounds`);
+   - that of a head that a quote closes, and a walk of what follows it (`closed`);
+   - that of a head that was measured, and a walk of its remainders (`heads`);
+   - else that of the same walk, taken to its end.
+3. *Texts are captured* (`_make_of_parts`): the walk is that of the blurred state, which states with
+   other captured texts share, and leaves a `draft`. Tokens that reach past the end of a captured
+   text are undecided, and are stepped through one by one for each state (`settle`). Tokens that the
+   grammar names are steps of their own (`named`).
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +31,9 @@ import numpy.typing as npt
 from constrain.algebra.store import StateId, TermStore
 from constrain.algebra.structure import Structure
 from constrain.automaton.closed import ClosedHeads
-from constrain.automaton.far_bounds import MAX_PARTS, FarBounds
-from constrain.automaton.heads import HeadRow
-from constrain.automaton.headwalk import HeadWalk
+from constrain.automaton.draft import DRAFT_BYTES, Draft
+from constrain.automaton.far_bounds import FarBounds
+from constrain.automaton.headwalk import HeadWalk, SplitState
 from constrain.automaton.long_tokens import LENGTHS, long_tokens, longer_than
 from constrain.automaton.named import NamedTokens
 from constrain.automaton.rows import KeptRows, MaskRow, Summary, shared_rows_of, words_of
@@ -45,90 +48,19 @@ from constrain.vocab import Trie, Vocabulary
 __all__ = ["MaskRow", "MaskRows"]
 
 Int32Array = npt.NDArray[np.int32]
-_ASKS = (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED, modes.FAR, modes.CLOSED)
-"""What a walk returns that has written nothing yet."""
+_WROTE_NOTHING = (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED, modes.FAR, modes.CLOSED)
+"""Results of a walk that has asked for something before it set any bit."""
 _MAX_DRAFTS = 256
-_DRAFT_BYTES = 700
-"""What a draft takes beside its words: estimated, with its dictionary."""
 
 FAR_OFF = 16
-"""Bytes of a bound past which few tokens reach: then it is worth to see whether any does."""
+"""Few tokens are longer than so many bytes: past that it is worth looking whether any is."""
 FEW_UNSURE = 8
-"""Tokens that are settled one by one rather than told by another row."""
+"""So many tokens, or fewer, are settled one by one rather than decided by another row."""
 FEW_TOKENS = 128
-"""Tokens that are settled one by one rather than by a walk."""
+"""So many tokens, or fewer, are settled one by one rather than by a walk."""
 MAX_MAKING = 16
-"""Rows that wait for one another before one is walked as it is. A pattern may have many bounds."""
-FEW = 8
-"""A draft that differs from another in at most one of so many words is kept as what differs."""
-
-
-_NOWHERE = np.zeros(0, np.int32), np.zeros(0, np.int32)
-
-
-@dataclass(slots=True)
-class _Draft:
-    """What walks tell of a row.
-
-    Attributes:
-        words: int32 [ceil(V/32)]: the tokens that may follow, end tokens not included; but for
-            those of `others`.
-        untold: Tokens that may or may not; some of them may be in `words`.
-        tokens: Those of them that are not, once they were asked for.
-        others: Where it differs from `words`, and how, if these are another's.
-        near: The words of the draft that it was made from.
-        summary: Of the words, if that is known.
-    """
-
-    words: Int32Array
-    untold: list[Int32Array] = field(default_factory=list)
-    tokens: UnsureTokens | None = None
-    others: tuple[Int32Array, Int32Array] | None = None
-    near: Int32Array | None = None
-    summary: Summary | None = None
-
-    def copy(self) -> Int32Array:
-        """The words as an array of its own."""
-        words = self.words.copy()
-        if self.others is not None:
-            at, those = self.others
-            words[at] = those
-        return words
-
-    def lean(self) -> None:
-        """Keep only what differs from what it was made from, which nobody changes any more."""
-        near, self.near = self.near, None
-        if near is None or self.others is not None:
-            return
-        at = np.flatnonzero(self.words != near).astype(np.int32)
-        if FEW * len(at) <= len(near):
-            self.words, self.others = near, (at, self.words[at])
-
-    def lie_in(self, row: MaskRow) -> None:
-        """Keep nothing but a row that has the same words."""
-        self.words, self.others, self.near = row.words, _NOWHERE, None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of what is not another's."""
-        own = [self.words] if self.others is None else self.others
-        return sum(array.nbytes for array in (*own, *self.untold))
-
-
-class _Begun(NamedTuple):
-    """A live state, or one of those of which it is the union, as a head and what follows.
-
-    Attributes:
-        state: All of it.
-        head: The row of the head; None if it is to be walked with what follows.
-        parts: Of the head.
-        after: What follows it.
-    """
-
-    state: StateId
-    head: HeadRow | None
-    parts: list[StateId]
-    after: StateId
+"""How many rows may wait for one another before one is walked as it is. A pattern may have many
+bounds."""
 
 
 class MaskRows:
@@ -172,7 +104,7 @@ class MaskRows:
         x*·y* would help, and the other way round."""
         self._unlike: set[StateId] = set()
         """States without far bounds that differ in many tokens from those with near ones."""
-        self._drafts: dict[StateId, _Draft] = {}
+        self._drafts: dict[StateId, Draft] = {}
         self._to_settle: dict[bytes, UnsureTokens] = {}
         self._eos_bits = words_of(np.array(vocab.eos_token_ids, np.int32), self._num_words)
 
@@ -208,50 +140,54 @@ class MaskRows:
     # Making a row
 
     def _make_whole(self, state: StateId) -> MaskRow | None:
-        """The row of a state by one walk, which shares what it can; None if it captures texts."""
+        """The row of a state by the cheapest way that a walk finds; None if it captures texts.
+
+        A walk that returns one of `_WROTE_NOTHING` asks for something instead: another way, or the
+        row of `asked_for`, which is at hand or made first. A row that is being made cannot be asked
+        for; then the walk is taken to its end, as after `LONG`.
+        """
         walker = self._walker
         mask = self._take_blank()
-        at = walker.walk(state, mask, modes.ROW)
-        if at == modes.DONE:
+        result = walker.walk(state, mask, modes.ROW)
+        if result == modes.DONE:
             return self._made_whole(state, mask)
-        if at in _ASKS:
+        if result in _WROTE_NOTHING:
             self._blank = mask
         base, bound = walker.asked_for, walker.bound
-        if at == modes.BOUNDED and (base in self._making or walker.lets_text_through(base)):
-            at = modes.LONG
-        elif at in (modes.BOUNDED, modes.FAR, modes.CLOSED):
+        if result == modes.BOUNDED and (base in self._making or walker.lets_text_through(base)):
+            result = modes.LONG  # plain text has tokens longer than any bound that it asks about
+        elif result in (modes.BOUNDED, modes.FAR, modes.CLOSED):
             row = self._make_of_closed(state)
-            if row is None and at != modes.CLOSED:
-                if at == modes.FAR:
-                    row = self._make_of_far(state)
-                else:
-                    row = self._make_of_unbounded(state, base, bound)
+            if row is None and result == modes.FAR:
+                row = self._make_of_far(state)
+            elif row is None and result == modes.BOUNDED:
+                row = self._make_of_unbounded(state, base, bound)
             if row is not None:
                 return row
             mask = self._take_blank()
-            at = walker.walk(state, mask, modes.BOUNDED_ROW)
+            result = walker.walk(state, mask, modes.BOUNDED_ROW)  # does not ask for these again
             base = walker.asked_for
-        if base in self._making and at in (modes.NEEDS_BASE, modes.SAME):
-            at = modes.LONG
-        elif at == modes.NEEDS_BASE:
+        if result in (modes.NEEDS_BASE, modes.SAME) and base in self._making:
+            result = modes.LONG
+        elif result == modes.SAME:
+            return self._kept.keep(state, self.make(base))
+        elif result == modes.NEEDS_BASE:
             mask = self.make(base).words.copy().view(np.uint32)
             walker.ask_for(base)
-            at = walker.walk(state, mask, modes.BASED_ROW)
-        elif at == modes.SAME:
-            return self._kept.keep(state, self.make(base))
-        if at == modes.CAPTURES:
+            result = walker.walk(state, mask, modes.BASED_ROW)
+        if result == modes.CAPTURES:
             return None
-        if at == modes.DONE:
+        if result == modes.DONE:
             return self._made_whole(state, mask)
-        if self._store.names_tokens:
+        if self._store.names_tokens:  # said by a rule that a walk has made
             return None
-        heads = self._heads_of(state)
+        heads = self._heads.split(state)
         if heads is not None:
             return self._make_of_heads(state, heads)
         mask = self._take_blank()
-        at = walker.walk(state, mask, modes.LONG_ROW)
-        self._note_cost(state)
-        return None if at == modes.CAPTURES else self._made_whole(state, mask)
+        result = walker.walk(state, mask, modes.LONG_ROW)
+        self._heads.note_cost(state, walker.num_visited)
+        return None if result == modes.CAPTURES else self._made_whole(state, mask)
 
     def _made_whole(self, state: StateId, mask: Words) -> MaskRow | None:
         """The row that the last walk has made, unless rules that it has made name tokens."""
@@ -266,14 +202,14 @@ class MaskRows:
             self.steps.put(state, tokens.tolist(), after.tolist())
         return self._kept.keep(state, self._shared_rows.row_of(tokens))
 
-    def _make_of_heads(self, state: StateId, heads: list[_Begun]) -> MaskRow:
+    def _make_of_heads(self, state: StateId, heads: list[SplitState]) -> MaskRow:
         """The row of a state by what heads share."""
         draft = self._new_draft()
-        self._add(heads, draft)
+        self._add_heads(heads, draft)
         return self._make_of_draft(state, draft)
 
-    def _make_of_draft(self, state: StateId, draft: _Draft) -> MaskRow:
-        """The row of a state, once all that is untold is settled."""
+    def _make_of_draft(self, state: StateId, draft: Draft) -> MaskRow:
+        """The row of a state, once all that is undecided is settled."""
         words = self._settled(state, draft)
         return self._keep(state, words, self._walker.summary_of(words))
 
@@ -285,7 +221,7 @@ class MaskRows:
         draft = self._new_draft()
         return self._make_of_draft(state, draft) if self._add_closed(state, draft) else None
 
-    def _add_closed(self, state: StateId, draft: _Draft) -> bool:
+    def _add_closed(self, state: StateId, draft: Draft) -> bool:
         """Set the bits of the tokens that may follow, where the head of a state is closed."""
         split = None if self._store.counts_tokens else self._closed.split(state)
         if split is None or split[0] in self._making:
@@ -315,7 +251,11 @@ class MaskRows:
         return row or self.make(state)
 
     def _make_of_far(self, state: StateId) -> MaskRow | None:
-        """The row of a state by that of its like without far bounds, and a look at long tokens."""
+        """The row of a state by that of its like without far bounds, and a look at long tokens.
+
+        The row of its like has every token that may follow, and perhaps long ones that may not:
+        `unsure`. Rows of other likes make these fewer; what is left is settled, or walked.
+        """
         if self._store.counts_tokens or len(self._making) > MAX_MAKING:
             return None
         like = self._far_bounds.without(state)
@@ -326,11 +266,11 @@ class MaskRows:
         unsure = words & longer_than(self._vocab, like.longest)
         if not unsure.any():
             return self._kept.keep(state, row)
-        at_most = like.at_most
+        at_most = like.at_most  # has all that may follow, too: what it lacks may not
         if not _are_few(unsure, FEW_UNSURE) and at_most is not None and at_most not in self._making:
             words = words & self.make(at_most).words
             unsure &= words
-        at_least = None if like.state in self._unlike else like.at_least
+        at_least = None if like.state in self._unlike else like.at_least  # what it has may follow
         if (
             not _are_few(unsure, FEW_UNSURE)
             and at_least is not None
@@ -342,12 +282,12 @@ class MaskRows:
         if words is row.words and not unsure.any():
             return self._kept.keep(state, row)
         if _are_few(unsure, FEW_TOKENS):
-            draft = _Draft(words & ~unsure, [_ids(unsure)])
+            draft = Draft(words & ~unsure, [_ids(unsure)])
         elif like.longest < LENGTHS[0]:
             return None
         else:
             trie, past = long_tokens(self._vocab, like.longest)
-            draft = _Draft(words & ~longer_than(self._vocab, past))
+            draft = Draft(words & ~longer_than(self._vocab, past))
             self._walk(state, draft, modes.PLAIN, trie)
         return self._make_of_draft(state, draft)
 
@@ -356,31 +296,31 @@ class MaskRows:
         return bool((words & longer_than(self._vocab, length)).any())
 
     def _make_of_parts(self, state: StateId) -> MaskRow:
-        """The row of a state by what its walk tells, and steps for what it does not.
+        """The row of a state by a draft, and steps for what is undecided there.
 
-        Where the walk tells all, the row is that of every state with the same blurred one.
+        Where nothing is, the row is that of every state with the same blurred one.
         """
         blurred = self._store.blur(state)
         row = self._by_state.get(blurred)
         if row is not None:
             return self._kept.keep(state, row)
         draft = self._draft(blurred) if blurred != state else self._make_draft(state)
-        told = not (draft.untold or self._store.names_tokens)
-        is_row = told and not self._store.nullable(state)
-        if is_row and draft.summary is not None and draft.others is None:
+        decided = not (draft.undecided or self._store.names_tokens)
+        is_row = decided and not self._store.nullable(state)
+        if is_row and draft.summary is not None and draft.patch is None:
             row = self._keep(state, draft.words, draft.summary)
         else:
             row = self._make_of_draft(state, draft)
         if is_row:
-            draft.lie_in(row)
+            draft.share(row)
         else:
-            draft.lean()
-        if blurred != state and told and blurred not in self._by_state:
+            draft.compress()
+        if blurred != state and decided and blurred not in self._by_state:
             self._kept.keep(blurred, row)
         return row
 
-    def _draft(self, blurred: StateId) -> _Draft:
-        """What walks tell of a blurred state, remembered: others share it."""
+    def _draft(self, blurred: StateId) -> Draft:
+        """What walks decide of a blurred state, remembered: other states share it."""
         draft = self._drafts.get(blurred)
         if draft is None:
             self._making.add(blurred)
@@ -393,49 +333,49 @@ class MaskRows:
             self._drafts[blurred] = draft
         return draft
 
-    def _make_draft(self, state: StateId) -> _Draft:
-        """What walks tell of a state whose texts captured are not known."""
+    def _make_draft(self, state: StateId) -> Draft:
+        """What walks decide of a state, whatever the captured texts are. As `_make_whole` goes."""
         mask = self._take_blank()
-        draft = _Draft(mask.view(np.int32))
-        at = self._walk(state, draft, modes.DRAFT)
-        if at in _ASKS:
+        draft = Draft(mask.view(np.int32))
+        result = self._walk(state, draft, modes.DRAFT)
+        if result in _WROTE_NOTHING:
             self._blank = mask
         base = self._walker.asked_for
-        if base in self._making and at in (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED):
-            at = modes.LONG
-        elif at == modes.SAME:
+        if base in self._making and result in (modes.NEEDS_BASE, modes.SAME, modes.BOUNDED):
+            result = modes.LONG
+        elif result == modes.SAME:
             return self._draft(base)
-        elif at == modes.BOUNDED:
+        elif result == modes.BOUNDED:
             bound = self._walker.bound
             if bound >= FAR_OFF and not self._walker.lets_text_through(base):
                 known = self._draft(base)
-                if not self._has_longer(known.copy(), bound):
+                if not self._has_longer(known.copy_words(), bound):
                     return known
-                at = modes.CLOSED
-        elif at == modes.NEEDS_BASE:
+                result = modes.CLOSED
+        elif result == modes.NEEDS_BASE:
             known = self._draft(base)
-            draft = _Draft(known.copy(), list(known.untold))
-            known.lean()
-            draft.near = known.words
+            draft = Draft(known.copy_words(), list(known.undecided))
+            known.compress()
+            draft.base = known.words
             self._walker.ask_for(base)
-            at = self._walk(state, draft, modes.BASED_DRAFT)
-        if at == modes.DONE:
-            if self._walker.has_told_all:
+            result = self._walk(state, draft, modes.BASED_DRAFT)
+        if result == modes.DONE:
+            if self._walker.has_decided_all:
                 draft.summary = self._walker.summary
         else:
             draft = self._new_draft()
-            if at == modes.CLOSED and self._add_closed(state, draft):
+            if result == modes.CLOSED and self._add_closed(state, draft):
                 return draft
-            heads = self._heads_of(state)
+            heads = self._heads.split(state)
             if heads is not None:
-                self._add(heads, draft)
+                self._add_heads(heads, draft)
             else:
                 self._walk(state, draft, modes.PART)
-                self._note_cost(state)
+                self._heads.note_cost(state, self._walker.num_visited)
         return draft
 
-    def _new_draft(self) -> _Draft:
-        return _Draft(np.zeros(self._num_words, np.int32))
+    def _new_draft(self) -> Draft:
+        return Draft(np.zeros(self._num_words, np.int32))
 
     def _take_blank(self) -> Words:
         """A row of zeros, to be put back if it is left so."""
@@ -445,26 +385,26 @@ class MaskRows:
     def _walk(
         self,
         state: StateId,
-        draft: _Draft,
+        draft: Draft,
         mode: int,
         trie: Trie | None = None,
         nodes: Int32Array | None = None,
     ) -> int:
         """Walk for a draft; what the kernel returns."""
         at = self._walker.walk(state, draft.words.view(np.uint32), mode, trie, nodes)
-        if len(self._walker.untold):
-            draft.untold.append(self._walker.untold)
+        if len(self._walker.undecided):
+            draft.undecided.append(self._walker.undecided)
         return at
 
-    def _settled(self, state: StateId, draft: _Draft) -> Int32Array:
-        """A row of its own from a draft: with the tokens that it does not tell, and end tokens."""
-        words = draft.copy()
-        if draft.untold:
-            if draft.tokens is None:
-                ids = np.unique(np.concatenate(draft.untold))
-                told = words[ids >> 5] >> (ids & 31) & 1
-                draft.tokens = self._unsure_tokens(ids[told == 0])
-            draft.tokens.settle(self._store, state, words)
+    def _settled(self, state: StateId, draft: Draft) -> Int32Array:
+        """A row of its own from a draft: undecided tokens settled, named and end tokens added."""
+        words = draft.copy_words()
+        if draft.undecided:
+            if draft.to_settle is None:
+                ids = np.unique(np.concatenate(draft.undecided))
+                is_set = words[ids >> 5] >> (ids & 31) & 1
+                draft.to_settle = self._unsure_tokens(ids[is_set == 0])
+            draft.to_settle.settle(self._store, state, words)
         if self._store.names_tokens:
             self.named.add(state, words)
         if self._store.nullable(state):
@@ -472,7 +412,7 @@ class MaskRows:
         return words
 
     def _unsure_tokens(self, ids: Int32Array) -> UnsureTokens:
-        """Tokens to be settled, remembered: many states leave the same ones untold."""
+        """Tokens to be settled, remembered: many states leave the same ones undecided."""
         key = ids.tobytes()
         found = self._to_settle.get(key)
         if found is None:
@@ -481,47 +421,7 @@ class MaskRows:
             found = self._to_settle[key] = UnsureTokens(self._vocab, ids)
         return found
 
-    def _heads_of(self, state: StateId) -> list[_Begun] | None:
-        """What a live state may begin with, where the row of a head among that is at hand."""
-        found: list[_Begun] = []
-        for member in self._members(state):
-            parts, after = self._split(member) or ([], member)
-            head = self._heads.row(parts) if parts else None
-            if not self._store.is_empty(member):
-                found.append(_Begun(member, head, parts, after))
-        return found if any([begun.head for begun in found]) else None
-
-    def _note_cost(self, state: StateId) -> None:
-        """Say what the last walk has cost, a long one because its heads are not at hand."""
-        num_visited = self._walker.num_visited
-        for member in self._members(state):
-            split = self._split(member)
-            if split is not None:
-                self._heads.note_cost(split[0], num_visited)
-
-    def _members(self, state: StateId) -> list[StateId]:
-        is_union = self._structure.is_kind(state, lay.ALT)
-        return self._structure.members(state) if is_union else [state]
-
-    def _split(self, state: StateId) -> tuple[list[StateId], StateId] | None:
-        """A head worth sharing, and what follows; None if it begins with one byte: a short walk.
-
-        It ends before the first rule, and with the first single byte, where a string is closed, or
-        after some parts.
-        """
-        parts: list[StateId] = []
-        rest = state
-        for part, after in islice(self._structure.parts(state), MAX_PARTS):
-            is_byte = self._structure.is_kind(part, lay.CLASS)
-            if self._structure.holds_rule(part) or (is_byte and not parts):
-                break
-            parts.append(part)
-            rest = after
-            if is_byte:
-                break
-        return (parts, rest) if parts else None
-
-    def _add(self, members: list[_Begun], draft: _Draft) -> None:
+    def _add_heads(self, members: list[SplitState], draft: Draft) -> None:
         """Set the bits of the tokens that may follow: what heads share, and walks of the others."""
         for member, head, parts, after in members:
             if head is None:
@@ -537,7 +437,7 @@ class MaskRows:
     @property
     def nbytes(self) -> int:
         """Bytes of rows, which other grammars may have too, and of what leads to rows, about."""
-        drafts = sum(_DRAFT_BYTES + draft.nbytes for draft in list(self._drafts.values()))
+        drafts = sum(DRAFT_BYTES + draft.nbytes for draft in list(self._drafts.values()))
         to_settle = sum(tokens.nbytes for tokens in list(self._to_settle.values()))
         blank = self._blank
         own = self._walker.nbytes + (0 if blank is None else blank.nbytes)

@@ -1,7 +1,7 @@
 """Walks of the vocabulary for the states of one grammar: the kernel `walk`, called and served.
 
 What a walk leaves beside the bits that it sets is read from here: which tokens it has listed, which
-it could not tell, what it asks for.
+it could not decide, what it asks for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Walker:
         vocab: The vocabulary.
 
     Attributes:
-        untold: Tokens that the last walk could not tell.
+        undecided: Tokens of which the last walk could not tell whether they may follow.
     """
 
     def __init__(self, store: TermStore, vocab: Vocabulary) -> None:
@@ -47,7 +47,7 @@ class Walker:
         self._num_levels = 2 * (self._forest.max_depth + 2)
         self._num_nodes = len(self._forest.children) + 2
         self._listed = np.zeros(2 * MOST_LISTED, np.int32)
-        self.untold = _NONE
+        self.undecided = _NONE
 
     def walk(
         self,
@@ -107,7 +107,7 @@ class Walker:
             begin = at
         num_unsure = store.arena.item(lay.NUM_UNSURE)
         unsure = scratch.unsure[:num_unsure].tolist() if num_unsure else None
-        self.untold = _NONE if unsure is None else trie.tokens_below(unsure)
+        self.undecided = _NONE if unsure is None else trie.tokens_below(unsure)
         give_back(scratch)
         return at
 
@@ -152,8 +152,8 @@ class Walker:
         return self._store.arena.item(lay.NUM_VISITED)
 
     @property
-    def has_told_all(self) -> bool:
-        """Whether there is no token that it could not tell."""
+    def has_decided_all(self) -> bool:
+        """Whether it could tell of every token whether it may follow."""
         return self._store.arena.item(lay.NUM_UNSURE) == 0
 
     @property
@@ -170,7 +170,7 @@ class Walker:
 
     @property
     def summary(self) -> Summary:
-        """Of the row that it has made whole, or the draft of which it has told all."""
+        """Of the row that it has made whole, or the draft of which it has decided all tokens."""
         summary: Summary = tuple(self._store.arena[lay.SUMMARY : lay.SUMMARY + 3].tolist())
         return summary
 
