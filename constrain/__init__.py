@@ -9,9 +9,12 @@
 
 What flows: text -> a `Grammar` -> (with a `Vocabulary`) a `CompiledGrammar` -> a `Matcher` for each
 sequence -> a bitmask -> the `Sampler` -> a token. `generate` runs that loop for a transformers
-model.
+model, `GrammarCache` keeps compiled grammars for a server.
 
-Every public name is here, and loaded when it is first used, so that importing the package is cheap.
+Every name that most programs need is here, and loaded when it is first used, so that importing the
+package is cheap. Beside these are `constrain.integrations.transformers` (a logits processor),
+`constrain.generation` (`load_model`, the types of results), `constrain.fixtures` and
+`constrain.lint` (to test grammars and find mistakes in them).
 """
 
 from __future__ import annotations

@@ -51,9 +51,10 @@ def fill_next_token_bitmasks(
             before. Where a bitmask is kept between steps, set `bitmask[row] = -1` then.
         bitmask: int32 [>= len(matchers), words], NumPy or torch CPU. Mutated; bits past a
             matcher's vocab_size are 0.
-        workers: Threads that may make rows not visited before, this one included: the others join
-            in where rows take long, such as the first in a string, and are of several grammars,
-            since those of one are made by one thread. They are kept for later calls.
+        workers: How many threads may make rows that were not visited before, this one included. The
+            others join in only where such rows take long (the first in a string, say) and belong to
+            several grammars, since those of one grammar are made by one thread. Threads are kept
+            for later calls.
 
     Raises:
         MatchError: A sequence has ended or met a dead end; the message names its row, the first if

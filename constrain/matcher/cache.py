@@ -106,7 +106,7 @@ class GrammarCache:
         if not isinstance(max_bytes, int) or max_bytes < 0:
             raise GrammarError(
                 f"max_bytes={max_bytes!r}: an integer >= 0 was expected",
-                hint="1 << 30 is a GiB, room for some hundred JSON Schemas",
+                hint="1 << 30 is a GiB, room for about a thousand JSON Schemas",
             )
         self.vocab = vocab
         self.max_bytes = max_bytes
@@ -125,17 +125,17 @@ class GrammarCache:
         *source: Any,  # noqa: ANN401 - whatever `make` takes
         **options: Any,  # noqa: ANN401
     ) -> CompiledGrammar:
-        """The compiled grammar of `make(*source, **options)`, made if it is not there.
+        """The compiled grammar of `make(*source, **options)`; made, and kept, if it is new.
 
-        Its key is all that it is called with: texts, dictionaries and lists by a hash of what is in
-        them (in their order: a schema whose properties are declared in another order is another
-        one), the rest by equality and type.
+        The key is `make` with all arguments: texts, dictionaries and lists count by a hash of their
+        content (in its order, so a schema that declares its properties in another order is another
+        schema), all others by type and equality.
 
         Args:
-            make: `Grammar.from_json_schema`, `Grammar.from_tools`, or your own function, which
-                must depend on its arguments only.
-            source: Its arguments.
-            options: Its options.
+            make: `Grammar.from_json_schema`, `Grammar.from_tools`, or a function of your own whose
+                result depends on its arguments only.
+            source: Positional arguments of `make`.
+            options: Keyword arguments of `make`.
 
         Raises:
             TypeError: An argument has no key; `get` takes one of your own.
@@ -148,11 +148,15 @@ class GrammarCache:
         return self.get(key, lambda: make(*source, **options))
 
     def get(self, key: Hashable, make: Callable[[], Grammar]) -> CompiledGrammar:
-        """The compiled grammar of a key; `make` makes the grammar if it is not there.
+        """The compiled grammar of a key of your own; `make` is called if the key is new.
+
+        Args:
+            key: Whatever tells this grammar from all others of this cache.
+            make: Makes the grammar. Calls for one key at the same time wait for the first of them.
 
         Raises:
-            ConstrainError: The grammar is refused. Nothing is kept then; who waited for it gets the
-                same error.
+            ConstrainError: The grammar is refused. Nothing is kept then, and calls that waited for
+                it raise the same error.
         """
         while True:
             with self._lock:
