@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 from constrain.errors import GrammarError, LimitExceededError
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "require_limits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +57,16 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def require_limits(given: object) -> None:
+    """Refuse what is no `Limits`.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(given, Limits):
+        raise TypeError(
+            f"limits must be a constrain.Limits, not {type(given).__name__}\n"
+            "hint: constrain.Limits(max_terms=...) has the defaults for all that is not named"
+        )

@@ -18,7 +18,7 @@ from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, GrammarSyntaxError
 from constrain.frontends.explanation import Explainer
 from constrain.frontends.mistaken import hint_on_text, hint_on_type
-from constrain.limits import Limits
+from constrain.limits import Limits, require_limits
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -72,7 +72,7 @@ def json_schema(
     """A JSON Schema."""
     from constrain.frontends.json_schema import from_json_schema
 
-    _check_limits(limits)
+    require_limits(limits)
     made = from_json_schema(schema, **options, limits=limits)
     shown = schema if isinstance(schema, str) else reprlib.repr(schema)
 
@@ -99,7 +99,7 @@ def pydantic(
     """A type of pydantic's."""
     from constrain.frontends.pydantic import from_pydantic
 
-    _check_limits(limits)
+    require_limits(limits)
     made = from_pydantic(model, style=style, property_order=property_order, limits=limits)
 
     def explainer() -> Explainer:
@@ -131,7 +131,7 @@ def lark(
     from constrain.frontends.lark import from_lark
     from constrain.frontends.llguidance import from_llguidance, is_dialect, prelude_of
 
-    _check_limits(limits)
+    require_limits(limits)
     _check_lark_options(start, parser, lexer, import_paths)
     shown = f"Grammar.from_lark({shorten(repr(text))})"
     _check_text("a grammar", text)
@@ -162,7 +162,7 @@ def regex(pattern: str, dialect: str, flags: str, limits: Limits) -> Read:
     """A regular expression."""
     from constrain.frontends.regex import from_regex
 
-    _check_limits(limits)
+    require_limits(limits)
     _check_text("a pattern", pattern)
     if not isinstance(flags, str):
         raise GrammarError(
@@ -186,7 +186,7 @@ def gbnf(text: str, root: str, limits: Limits) -> Read:
     """A grammar in GBNF."""
     from constrain.frontends.gbnf import from_gbnf
 
-    _check_limits(limits)
+    require_limits(limits)
     _check_text("a grammar", text)
     with _suspicion(text, "gbnf"):
         term = from_gbnf(text, root=root, limits=limits)
@@ -203,7 +203,7 @@ def choices(given: Iterable[str], limits: Limits) -> Read:
     """A list of texts."""
     from constrain.frontends.choices import from_choices
 
-    _check_limits(limits)
+    require_limits(limits)
     if not isinstance(given, Iterable):
         raise GrammarError(f"choices must be a list of texts, not {type(given).__name__}")
     listed = given if isinstance(given, (str, bytes)) else list(given)
@@ -215,7 +215,7 @@ def structural_tag(tag: dict[str, Any] | str, style: str | JSONStyle, limits: Li
     """A structural tag."""
     from constrain.frontends.tags import from_structural_tag
 
-    _check_limits(limits)
+    require_limits(limits)
     term = from_structural_tag(tag, style=style, limits=limits)
     shown = tag if isinstance(tag, str) else reprlib.repr(tag)
     described = f"Grammar.from_structural_tag({shorten(shown)})"
@@ -233,7 +233,7 @@ def tools(
     """Tools, and the choice among them."""
     from constrain.frontends.tags import from_tools
 
-    _check_limits(limits)
+    require_limits(limits)
     term = from_tools(
         given,
         tool_choice,
@@ -258,11 +258,6 @@ def _prelude(style: str | JSONStyle) -> Prelude:
     from constrain.frontends.json_schema.style import resolve_style
 
     return staples(resolve_style(style)).prelude
-
-
-def _check_limits(limits: Limits) -> None:
-    if not isinstance(limits, Limits):
-        raise TypeError(f"limits must be a constrain.Limits, not {type(limits).__name__}")
 
 
 def _check_text(what: str, given: object) -> None:

@@ -89,7 +89,10 @@ def fill_next_token_bitmasks(
             if matcher is None:
                 found.append(words[row])
                 continue
-            raise TypeError(f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}")
+            raise TypeError(
+                f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}\n"
+                "hint: compiled.matcher() makes one for a sequence"
+            )
         known = matcher._known_row(matcher._states[-1])
         if known is None or known.empty:
             missing.append((row, matcher))

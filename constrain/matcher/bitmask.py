@@ -164,9 +164,16 @@ def _two_dimensional(
             f"logits are masked in place: an array or a torch tensor, not {describe(logits)}"
         )
     if str(logits.dtype).removeprefix("torch.") not in _FLOATS:
-        raise SamplingError(f"logits are one of {', '.join(_FLOATS)}; got {describe(logits)}")
+        turned = str(logits.dtype).removeprefix("torch.") == "int32"
+        hint = (
+            "\nhint: apply_token_bitmask(logits, bitmask) takes the logits first" if turned else ""
+        )
+        raise SamplingError(f"logits are one of {', '.join(_FLOATS)}; got {describe(logits)}{hint}")
     if logits.ndim not in (1, 2):
-        raise SamplingError(f"logits are [batch, vocab_size]; got {describe(logits)}")
+        hint = "\nhint: of [batch, positions, vocab_size] mask logits[:, -1]"
+        raise SamplingError(
+            f"logits are [batch, vocab_size]; got {describe(logits)}{hint * (logits.ndim == 3)}"
+        )
     if logits.shape[-1] > 1 and step != 1:
         raise SamplingError(
             f"logits are contiguous in their last dimension; got {describe(logits)} "

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from constrain.errors import ConstrainError, GrammarError
 from constrain.grammar import Grammar
-from constrain.limits import DEFAULT_LIMITS, Limits
+from constrain.limits import DEFAULT_LIMITS, Limits, require_limits
 from constrain.matcher.compile import CompiledGrammar, compile
 from constrain.vocab import Vocabulary
 
@@ -108,6 +108,7 @@ class GrammarCache:
                 f"max_bytes={max_bytes!r}: an integer >= 0 was expected",
                 hint="1 << 30 is a GiB, room for about a thousand JSON Schemas",
             )
+        require_limits(limits)
         self.vocab = vocab
         self.max_bytes = max_bytes
         self._limits = limits
@@ -142,6 +143,13 @@ class GrammarCache:
             ConstrainError: The grammar is refused, as by `make` or `constrain.compile`, or an
                 argument has more parts than `Limits.max_source_nodes`. Nothing is kept then.
         """
+        if not callable(make):
+            raise TypeError(
+                "GrammarCache.compile wants what makes the grammar, and its arguments, not a "
+                f"{type(make).__name__}\n"
+                "hint: cache.compile(Grammar.from_json_schema, schema), or, for a grammar that is "
+                "made already, cache.get(key, lambda: grammar)"
+            )
         given = tuple(_key(value, self._limits) for value in source)
         named = tuple((name, _key(options[name], self._limits)) for name in sorted(options))
         key = (make, given, named)

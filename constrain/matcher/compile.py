@@ -12,7 +12,7 @@ from constrain.algebra.store import DEAD, StateId
 from constrain.automaton import Automaton
 from constrain.errors import UnsatisfiableError, VocabularyError
 from constrain.grammar import Grammar
-from constrain.limits import DEFAULT_LIMITS, Limits
+from constrain.limits import DEFAULT_LIMITS, Limits, require_limits
 from constrain.matcher.matcher import Matcher
 from constrain.vocab import Vocabulary
 
@@ -143,6 +143,7 @@ def compile(
             f"compile wants a constrain.Vocabulary, not {type(vocab).__name__}: "
             "make one with Vocabulary.from_transformers(tokenizer)"
         )
+    require_limits(limits)
     compiled = CompiledGrammar(grammar, vocab, limits)
     automaton = compiled.automaton
     if automaton.is_empty(automaton.start):

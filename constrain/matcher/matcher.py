@@ -271,7 +271,8 @@ class Matcher:
         Cost: one step of the automaton for each byte.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}")
+            hint = "\nhint: data.encode()" if isinstance(data, str) else ""
+            raise TypeError(f"accept_bytes wants bytes, not {type(data).__name__}{hint}")
         state = self._states[-1]
         if state == ENDED:
             return not data
@@ -330,9 +331,12 @@ class Matcher:
 
         Raises:
             RollbackError: Fewer steps were taken (`num_steps`); then nothing has changed.
+            TypeError: It is not an integer.
 
         Cost: of the steps undone, however long the sequence is.
         """
+        if type(num_steps) is not int:
+            num_steps = _integer("num_steps", num_steps)
         own = len(self._steps)
         if 0 < num_steps <= own:
             del self._states[-num_steps:]
@@ -393,7 +397,7 @@ class Matcher:
         )
 
     def _checked(self, token_id: int) -> int:
-        index = operator.index(token_id)
+        index = _integer("a token id", token_id)
         if not 0 <= index < self._width:
             raise TokenRejectedError(
                 f"token id {index} is outside 0..{self._width - 1}, the range of this vocabulary\n"
@@ -407,3 +411,10 @@ class Matcher:
         else:
             place = "accepting" if self.is_accepting else "incomplete"
         return f"Matcher({self._automaton.grammar.description}, steps={self.num_steps}, {place})"
+
+
+def _integer(what: str, given: object) -> int:
+    try:
+        return operator.index(given)  # type: ignore[arg-type]  # what has no __index__ raises
+    except TypeError:
+        raise TypeError(f"{what} is an integer, not {type(given).__name__}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,10 @@ def _read_params(
 ) -> tuple[SamplingParams, ...]:
     if isinstance(params, SamplingParams):
         return (params,) * num_rows
+    if isinstance(params, Mapping):
+        raise SamplingError(
+            "params is a dict: SamplingParams was expected\nhint: SamplingParams(**params)"
+        )
     row_params = tuple(params)
     for row, one in enumerate(row_params):
         if not isinstance(one, SamplingParams):

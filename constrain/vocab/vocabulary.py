@@ -339,10 +339,11 @@ class Vocabulary:
         try:
             return self.token_bytes.index(name.encode())
         except ValueError:
-            near = get_close_matches(name, self._special_tokens, 3)
+            near = get_close_matches(name, self._special_tokens, 3) or [*self._special_tokens][:3]
+            has = f"it has {', '.join(map(repr, near))}" if near else "it has no special tokens"
             raise VocabularyError(
-                f"the vocabulary has no token {name!r}"
-                + (f"\nhint: it has {', '.join(map(repr, near))}" if near else "")
+                f"the vocabulary has no token {name!r}\n"
+                f"hint: {has}; special_tokens of Vocabulary names others"
             ) from None
 
     @property

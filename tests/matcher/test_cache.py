@@ -41,6 +41,16 @@ def play(compiled, text=b'{"a": 12}'):
         assert matcher.accept_bytes(bytes([byte]))
 
 
+def test_a_grammar_that_is_made_already_has_a_way_in():
+    grammar = Grammar.from_regex("a")
+    with pytest.raises(TypeError, match=r"not a Grammar\nhint: .*get\(key, lambda: grammar\)"):
+        a_cache().compile(grammar)
+    with pytest.raises(TypeError, match=r"not a dict\nhint: .*Grammar\.from_json_schema, schema"):
+        a_cache().compile(SCHEMA)
+    with pytest.raises(TypeError, match=r"limits must be a constrain\.Limits"):
+        GrammarCache(BYTES, max_bytes=PLENTY, limits=5)
+
+
 def test_the_same_source_with_the_same_options_is_compiled_once():
     cache = a_cache()
     first = cache.compile(Grammar.from_json_schema, SCHEMA, style="any")

@@ -397,6 +397,33 @@ def test_wrong_types_are_typed_errors():
         constrain.fill_next_token_bitmasks(["x"], np.zeros((1, 3), np.int32))
 
 
+def test_usual_mistakes_have_a_way_out():
+    grammar = Grammar.from_regex("a")
+    compiled = constrain.compile(grammar, NASTY)
+    matcher = compiled.matcher()
+    bitmask = constrain.allocate_token_bitmask(1, NASTY.vocab_size)
+    with pytest.raises(TypeError, match=r"limits must be a constrain\.Limits, not int"):
+        constrain.compile(grammar, NASTY, limits=5)
+    with pytest.raises(TypeError, match=r"hint: compiled\.matcher\(\) makes one"):
+        constrain.fill_next_token_bitmasks([compiled], bitmask)
+    with pytest.raises(TypeError, match=r"not str\nhint: data\.encode\(\)"):
+        matcher.accept_bytes("a")
+    with pytest.raises(TypeError, match=r"a token id is an integer, not float"):
+        matcher.accept_token(1.0)
+    with pytest.raises(TypeError, match=r"a token id is an integer, not list"):
+        matcher.validate_tokens([[1]])
+    with pytest.raises(TypeError, match=r"num_steps is an integer, not str"):
+        matcher.rollback("1")
+    with pytest.raises(constrain.SamplingError, match=r"hint: of \[batch, positions, vocab_size\]"):
+        constrain.apply_token_bitmask(np.zeros((1, 1, NASTY.vocab_size), np.float32), bitmask)
+    with pytest.raises(
+        constrain.SamplingError, match=r"hint: apply_token_bitmask\(logits, bitmask\)"
+    ):
+        constrain.apply_token_bitmask(bitmask, np.zeros((1, NASTY.vocab_size), np.float32))
+    with pytest.raises(constrain.VocabularyError, match=r"hint: it has '<"):
+        constrain.compile(Grammar.token("none"), NASTY)
+
+
 def test_long_tokens_are_counted():
     vocab = constrain.Vocabulary([b"a" * 40_000, b"a", b"b", None], [3])
     matcher = constrain.compile(Grammar.from_regex("a{0,1000000}b"), vocab).matcher()

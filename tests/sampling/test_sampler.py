@@ -328,6 +328,7 @@ def test_nan_is_an_error_masked_or_not(sampler, where, sign):
         ({"logits": np.zeros(3, np.float32)}, r"\[batch, vocab_size\].*\n.*logits\[None\]"),
         ({"logits": np.zeros((1, 0), np.float32)}, r"1 to 4,194,304 ids a row"),
         ({"params": [GREEDY]}, r"1 params for 2 rows"),
+        ({"params": {"top_p": 1}}, r"params is a dict.*\n.*SamplingParams\(\*\*params\)"),
         ({"params": [GREEDY, None]}, r"params\[1\] is a NoneType"),
         ({"params": SamplingParams(logit_bias={3: 1.0})}, r"logit_bias: token id 3 is not one of"),
         ({"bitmask": np.zeros((1, 1), np.int32)}, r"a bitmask is \[2, ceil"),
