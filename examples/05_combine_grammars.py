@@ -20,7 +20,7 @@ def main() -> None:
     word = regex("[a-z]{3,8}")
     reserved = regex("and|else|for|if|not|or|while")
     name = word & ~reserved
-    assignment = name + regex(" = ") + (name | regex("[0-9]+"))
+    assignment = name + " = " + (name | regex("[0-9]+"))
 
     for text in ("total = 42", "total = other", "while = 1", "total = for", "whiles = 1"):
         print(f"{text:14} {'yes' if assignment.accepts(text.encode()) else 'no'}")

@@ -35,6 +35,9 @@ X = Grammar.from_regex("a|ab")
         (X.optional().repeat(2, 2, separator=","), "(a|ab)?,(a|ab)?"),
         (Grammar.from_choices(["a", "ab", "a", ",b", ""]), "a|ab|,b|"),
         (Grammar.from_choices(["b"]) + X.repeat(0, 1), "b(a|ab)?"),
+        (X + ",", "(a|ab),"),
+        ("b" + X + "b", "b(a|ab)b"),
+        ("," | X | "b", ",|a|ab|b"),
     ],
     ids=repr,
 )
@@ -163,3 +166,11 @@ def test_each_name_of_an_option_is_taken_and_no_other(make, option, names) -> No
         make(**{option: name})
     with pytest.raises(GrammarError, match=option):
         make(**{option: "other"})
+
+
+def test_what_is_neither_a_grammar_nor_a_text_does_not_combine() -> None:
+    for other in (5, b"a", None):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            X + other
+        with pytest.raises(TypeError, match="unsupported operand"):
+            other | X

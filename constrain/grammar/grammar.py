@@ -64,11 +64,11 @@ __all__ = ["Grammar"]
 class Grammar(Made):
     """A set of byte strings. Made by the `from_...` methods; immutable.
 
-    `g1 | g2` is either, `g1 + g2` one after the other, `g1 & g2` both at once, and `~g` every UTF-8
-    text outside g. The last two need grammars that do not recurse: JSON of any depth has no exact
-    intersection with a second one here, and is refused. `g.optional()` and `g.repeat(lo, hi,
-    separator=",")` say how often, `g.within_tokens(n)` how long. A pickle of a grammar holds what
-    it was made from, and is read by making it again.
+    `g1 | g2` is either, `g1 + g2` one after the other (a str stands for that text), `g1 & g2` both
+    at once, and `~g` every UTF-8 text outside g. The last two need grammars that do not recurse:
+    JSON of any depth has no exact intersection with a second one here, and is refused.
+    `g.optional()` and `g.repeat(lo, hi, separator=",")` say how often, `g.within_tokens(n)` how
+    long. A pickle of a grammar holds what it was made from, and is read by making it again.
 
     Attributes:
         term: The language as a term of `constrain.algebra`.
@@ -439,8 +439,10 @@ class Grammar(Made):
     # Combinations
 
     @remembered
-    def __or__(self, other: Grammar) -> Grammar:
+    def __or__(self, other: Grammar | str) -> Grammar:
         """The texts of either."""
+        if isinstance(other, str):
+            other = Grammar.text(other)
         if not isinstance(other, Grammar):
             return NotImplemented
         return Grammar(
@@ -450,9 +452,15 @@ class Grammar(Made):
             limits=self._limits,
         )
 
+    def __ror__(self, other: str) -> Grammar:
+        """The same, where a str comes first."""
+        return Grammar.text(other) | self if isinstance(other, str) else NotImplemented
+
     @remembered
-    def __add__(self, other: Grammar) -> Grammar:
+    def __add__(self, other: Grammar | str) -> Grammar:
         """A text of this and, right behind it, one of the other; all ways of splitting count."""
+        if isinstance(other, str):
+            other = Grammar.text(other)
         if not isinstance(other, Grammar):
             return NotImplemented
         return Grammar(
@@ -461,6 +469,10 @@ class Grammar(Made):
             prelude=self.prelude or other.prelude,
             limits=self._limits,
         )
+
+    def __radd__(self, other: str) -> Grammar:
+        """The same, where a str comes first."""
+        return Grammar.text(other) + self if isinstance(other, str) else NotImplemented
 
     @remembered
     def __and__(self, other: Grammar) -> Grammar:
