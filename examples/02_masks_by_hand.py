@@ -25,12 +25,10 @@ def main() -> None:
     )
     grammar = constrain.Grammar.from_regex(r"(19|20)\d\d-(0[1-9]|1[0-2])")
     matcher = constrain.compile(grammar, vocab).matcher()
-    bitmask = constrain.allocate_token_bitmask(1, vocab.vocab_size)  # int32 [1, ceil(11 / 32)]
 
     text = b""
     for token in (b"20", b"2", b"0", b"-0", b"1", None):
-        matcher.fill_next_token_bitmask(bitmask)
-        allowed = [i for i in range(vocab.vocab_size) if bitmask[0, i // 32] >> (i % 32) & 1]
+        allowed = matcher.allowed_token_ids()
         names = [TOKENS[i].decode() if i != END else "<end>" for i in allowed]
         print(f"{text.decode():8} | {' '.join(names)}")
         matcher.accept_token(END if token is None else TOKENS.index(token))

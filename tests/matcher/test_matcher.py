@@ -28,6 +28,22 @@ def allowed(matcher):
     return allowed_ids(bitmask, 0, NASTY.vocab_size)
 
 
+@given(plain_terms, st.lists(st.integers(0, NASTY.vocab_size - 1), max_size=6))
+def test_the_list_of_allowed_tokens_is_the_bitmask(term, tokens):
+    matcher = start(term)
+    if matcher is None:
+        return
+    for i in tokens:
+        matcher.accept_token(i)
+    try:
+        ids = matcher.allowed_token_ids()
+    except constrain.MatchError as error:
+        with pytest.raises(type(error)):
+            allowed(matcher)
+    else:
+        assert ids == sorted(allowed(matcher))
+
+
 def test_a_rejected_token_moves_nothing():
     matcher = compiled().matcher()
     assert not matcher.accept_token(B)
