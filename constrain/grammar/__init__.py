@@ -6,8 +6,8 @@ what a grammar remembers of how it was made. Not decided here: what a text means
 which tokens may come (`automaton`).
 
 Read in this order: `grammar` (all that one does with a grammar), `sources` (what people write, and
-how it is read), `options` (the names that options may have), `rejection` (where a text leaves a
-language), `recipe` (a grammar in another process).
+how it is read), `options` (the names that options may have), `recogniser` (which texts are in a
+language) and `rejection` (where one leaves it), `recipe` (a grammar in another process).
 """
 
 from __future__ import annotations

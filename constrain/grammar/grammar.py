@@ -9,15 +9,12 @@ True
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.notation import MAX_CHARS, grammar_text
-from constrain.algebra.printer import byte_ranges
 from constrain.algebra.regular import find_recursion
-from constrain.algebra.store import DEAD, Prelude, StateId, TermStore
+from constrain.algebra.store import Prelude
 from constrain.algebra.terms import (
     EMPTY,
     EPS,
@@ -37,6 +34,7 @@ from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatur
 from constrain.frontends.explanation import Derivation, Explainer, OnDemand
 from constrain.grammar import sources
 from constrain.grammar.recipe import Made, Steps, follow, remembered, steps_to
+from constrain.grammar.recogniser import Recogniser, as_bytes, has_no_tokens
 from constrain.grammar.rejection import Rejection
 from constrain.grammar.sources import Read, shorten
 from constrain.limits import DEFAULT_LIMITS, Limits
@@ -98,10 +96,7 @@ class Grammar(Made):
         self._report = report
         self.description = shorten(description, 400)
         self._limits = limits
-        self._lock = threading.Lock()
-        self._store: TermStore | None = None
-        self._start = DEAD
-        self._small = 0
+        self._recogniser = Recogniser(term, prelude, limits)
 
     # Sources
 
@@ -489,7 +484,7 @@ class Grammar(Made):
         for side in (self, other):
             side._require_regular("&")
         made = Grammar(intersect((self.term, other.term)), both, limits=self._limits)
-        if made.is_empty() and made._is_empty_of_tokens():
+        if made.is_empty() and has_no_tokens(made.term, made._limits):
             raise UnsatisfiableError(f"no text is in both: {both}")
         return made
 
@@ -575,7 +570,7 @@ class Grammar(Made):
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
             raise GrammarError(f"within_tokens wants a number of tokens >= 0, not {most!r}")
         # What has no text has no beginning either, and a counted term is taken to have one.
-        nothing = most > 0 and self.is_empty() and self._is_empty_of_tokens()
+        nothing = most > 0 and self.is_empty() and has_no_tokens(self.term, self._limits)
         bounded = EMPTY if nothing else within_tokens(self.term, most)
         return _around(self, bounded, f"{self.description}.within_tokens({most})")
 
@@ -632,10 +627,7 @@ class Grammar(Made):
 
         Cost: a look-up a byte where a text came by before, else a derivative. One thread at a time.
         """
-        with self._lock:
-            store, state = self._ready()
-            state = store.advance(state, _as_bytes(text))
-            return state != DEAD and store.nullable(state)
+        return self._recogniser.accepts(as_bytes(text))
 
     def first_rejection(self, text: bytes) -> Rejection | None:
         """Where `text` leaves the language, or None if it is in it.
@@ -649,23 +641,7 @@ class Grammar(Made):
 
         Cost: as of `accepts`. What could have come is found out when it is asked for.
         """
-        data = _as_bytes(text)
-        with self._lock:
-            store, start = self._ready()
-            state, read = store.advance_until_dead(start, data)
-            at_end = state != DEAD
-            if at_end and store.nullable(state):
-                return None
-            offset = len(data) if at_end else max(read - 1, 0)
-            state = state if at_end else store.advance(start, data[:offset])
-            if state == DEAD:  # the language has no sentence at all
-                return Rejection(0, (), complete=False, at_end=False)
-            expected = store.next_bytes(state)
-            look = None
-            if self._explainer is not None:
-                look = cache(partial(self._explainer.explain, data, offset, expected))
-            complete = store.nullable(state)
-            return Rejection(offset, tuple(byte_ranges(expected)), complete, at_end, look)
+        return self._recogniser.first_rejection(as_bytes(text), self._explainer)
 
     def derivation(self, text: bytes) -> Derivation | None:
         """How a text of the language is derived, at the top; None where that is not known.
@@ -676,7 +652,7 @@ class Grammar(Made):
         """
         if self._explainer is None or not self.accepts(text):
             return None
-        return self._explainer.derivation(_as_bytes(text))
+        return self._explainer.derivation(as_bytes(text))
 
     def is_empty(self) -> bool:
         """Whether no text at all is in the language.
@@ -684,24 +660,7 @@ class Grammar(Made):
         Raises:
             LimitExceededError: To know it takes more states than the limits allow.
         """
-        with self._lock:
-            store, start = self._ready()
-            return store.is_empty(start)
-
-    def _is_empty_of_tokens(self) -> bool:
-        """Whether nothing is in the language in a vocabulary that has all tokens it names."""
-        store = TermStore(self._limits, tokens=_EveryToken())
-        return store.is_empty(store.intern(self.term))
-
-    def _ready(self) -> tuple[TermStore, StateId]:
-        """The store and the state before any text; made anew when many texts have filled it."""
-        full = max(self._limits.max_terms // 8, 4 * self._small)
-        if self._store is None or self._store.num_terms > full:
-            store = TermStore(self._limits, prelude=self.prelude)
-            self._start = store.intern(self.term)
-            self._small = store.num_terms
-            self._store = store
-        return self._store, self._start
+        return self._recogniser.is_empty()
 
     def __repr__(self) -> str:
         """The grammar as one reads it, below a comment that says what it was made from.
@@ -715,25 +674,6 @@ class Grammar(Made):
         written = self._source.strip("\n")
         more = "\n..." if len(written) > MAX_CHARS else ""
         return f"{made_from}\n{written[:MAX_CHARS]}{more}"
-
-
-class _EveryToken:
-    """A vocabulary in which each name is a token of its own, none of them special."""
-
-    def __init__(self) -> None:
-        self.special_tokens: dict[str, int] = {}
-        self._ids: dict[str | int, int] = {}
-
-    def id_of(self, name: str | int) -> int:
-        return self._ids.setdefault(name, len(self._ids))
-
-
-def _as_bytes(text: bytes) -> bytes:
-    if isinstance(text, str):
-        raise TypeError("a grammar reads bytes: pass text.encode()")
-    if not isinstance(text, (bytes, bytearray, memoryview)):
-        raise TypeError(f"a grammar reads bytes, not {type(text).__name__}")
-    return bytes(text)
 
 
 def _of(cls: type[Grammar], read: Read, limits: Limits) -> Grammar:
