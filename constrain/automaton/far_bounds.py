@@ -203,13 +203,26 @@ class FarBounds:
         if not self._structure.is_kind(part, lay.AND):
             return part
         kept = self._structure.members(part)
+        if self._has_complement(kept):
+            return part
         for member in list(kept):
-            bounds = self._structure.repeat_bounds(member)
-            if bounds is not None and bounds[1:] == (0, lay.INFINITE):
+            if self._is_any_number(member):
                 others = [other for other in kept if other != member]
                 if any([self._is_part(other, member) for other in others]):
                     kept = others
         return self._store.intersection(*kept)
+
+    def _has_complement(self, members: list[StateId]) -> bool:
+        """Whether one of some members excludes texts.
+
+        Then any text beside it is of use: with it, a text that has what it must not is seen to be
+        dead (`make_and`), and not searched.
+        """
+        return any([self._structure.is_kind(member, lay.NOT) for member in members])
+
+    def _is_any_number(self, state: StateId) -> bool:
+        bounds = self._structure.repeat_bounds(state)
+        return bounds is not None and bounds[1:] == (0, lay.INFINITE)
 
     def _head(self, state: StateId) -> tuple[list[StateId], StateId]:
         """The parts of a state that are looked at, and what follows them."""
@@ -404,8 +417,11 @@ class FarBounds:
     def _without_looser(self, members: list[_Part]) -> list[_Part]:
         """Members of an intersection but for those that another one is part of."""
         kept = members
+        excludes = self._has_complement([member.other for member in members])
         # Those that were relaxed are the looser ones, and the same again and again.
         for member in sorted(members, key=lambda m: m.state == m.other):
+            if excludes and self._is_any_number(member.other):
+                continue
             others = [other for other in kept if other is not member]
             if any([self._is_part(other.other, member.other) for other in others]):
                 kept = others

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from constrain.algebra import reference as ref
 from constrain.algebra import terms as t
+from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.store import DEAD, TermStore
+from constrain.algebra.utf8 import UTF8
 from constrain.errors import LimitExceededError, UnsupportedFeatureError
 from constrain.kernels.derive import layout as lay
 from constrain.limits import Limits
@@ -237,6 +239,36 @@ def test_an_undecidable_intersection_ends_by_its_budget():
     store = TermStore(Limits(max_emptiness_states=500))
     with pytest.raises(LimitExceededError, match="max_emptiness_states"):
         store.is_empty(store.intern(t.intersect((left, right))))
+
+
+LETTER = UTF8.spell(CodepointSet.of(*filter(str.isalpha, map(chr, range(0x3000)))))
+WORD = t.cat(t.plus(LETTER), t.literal(b" "))
+ANY = UTF8.spell(CodepointSet.ANY)
+ASCII = t.byte_class(bytes(range(0x80)))
+UP_TO_300 = t.repeat(ANY, 0, 300)
+
+
+@pytest.mark.parametrize(
+    ("term", "empty"),
+    [
+        (t.intersect((t.repeat(WORD, 20, 30), UP_TO_300)), False),
+        (t.intersect((t.repeat(WORD, 20, 30), t.repeat(ANY, 0, 5))), True),
+        # ASCII goes on without end, and in both is only what is not ASCII.
+        (t.intersect((t.repeat(ANY, 0, 1 << 30), t.complement(t.star(ASCII)))), False),
+        (t.intersect((t.repeat(UTF8.spell(CodepointSet.of("éü")), 2, 9), UTF8.text)), False),
+    ],
+)
+def test_a_search_does_not_get_lost_in_characters_that_are_begun(term, empty):
+    store = TermStore(Limits(max_emptiness_states=3_000))
+    assert store.is_empty(store.intern(term)) == empty
+
+
+def test_a_text_with_what_it_must_not_have_is_dead_without_a_search():
+    without = t.complement(t.cat(UTF8.text, t.literal(b"bad"), UTF8.text))
+    store = TermStore(Limits(max_emptiness_states=3_000))
+    start = store.intern(t.intersect((t.repeat(WORD, 3, 400), UP_TO_300, without)))
+    assert store.advance(start, b"a bed") != DEAD
+    assert store.advance(start, b"a bad") == DEAD
 
 
 def chain_of_rules(length, end):

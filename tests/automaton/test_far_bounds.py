@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from constrain import Grammar, Limits, Vocabulary
+from constrain import Grammar, Limits, Vocabulary, allocate_token_bitmask, compile
 from constrain.algebra import terms as t
 from constrain.algebra.store import TermStore
 from constrain.algebra.structure import Structure
@@ -321,3 +321,24 @@ def test_bounds_of_any_length_leave_no_row_each():
         automaton = Automaton(Grammar.from_regex(rf"(?:\S+ ){{0,{hi}}}\S+"), vocab, Limits())
         automaton.mask_row(automaton.start)
     assert max(_rows(vocab)) <= vocab.trie.max_depth
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_masks_beside_what_a_text_must_not_have_take_no_long_searches(quoted):
+    if quoted:
+        pattern = r"^(\p{L}+ ){3,400}\p{L}+$"
+        schema = {"type": "string", "pattern": pattern, "not": {"pattern": "bad"}}
+        grammar = Grammar.from_json_schema(schema)
+    else:
+        words = Grammar.from_regex(r"(\w+ ){3,40}\w+") & Grammar.from_regex(r".{0,300}")
+        grammar = words & ~Grammar.from_regex(r"(?s).*(bad|evil).*")
+    tokens = [b'"', b"a", b"d", b"bad", b"a bad", b" ", b"\xc3", b"\xa9"]
+    vocab = Vocabulary([*tokens, None], eos_token_ids=[8])
+    matcher = compile(grammar, vocab, limits=Limits(max_emptiness_states=5_000)).matcher()
+    bitmask = allocate_token_bitmask(1, vocab.vocab_size)
+    if quoted:
+        assert matcher.accept_token(0)
+    for token, allowed in ((1, {1, 2, 6}), (5, {1, 2, 5, 6}), (1, {1, 2, 6})):
+        matcher.fill_next_token_bitmask(bitmask)
+        assert {i for i in range(9) if bitmask[0, 0] >> i & 1} == allowed
+        assert matcher.accept_token(token)

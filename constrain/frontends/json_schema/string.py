@@ -414,7 +414,7 @@ def shape_term(shape: StringShape, alphabet: Alphabet) -> Term:
     parts = [x.term(alphabet) for x in sorted(shape.yes, key=lambda x: x.name)]
     if shape.lo > 0 or shape.hi is not None:
         parts.append(repeat(alphabet.spell(CodepointSet.ANY), shape.lo, shape.hi))
-    if not parts:
+    elif shape.no or not parts:  # with it, a string that has what it must not is dead at once
         parts.append(alphabet.text)
     parts += [complement(x.term(alphabet)) for x in sorted(shape.no, key=lambda x: x.name)]
     if shape.out:

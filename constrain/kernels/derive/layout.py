@@ -49,11 +49,14 @@ NUM_ALLOWED = 55
 PATIENCE = 54
 """How often a term is looked at for one byte before it gets a row (`step.py`)."""
 SEARCH_ROOT = 56
-"""Of a search for emptiness that waits for Python: whose it is, or 0; its epoch; the entry of QUEUE
-that it is at, and how many it has found."""
+"""Of a search for emptiness that waits for Python: whose it is, or 0; its epoch; how many entries
+of QUEUE it has looked at, and how many it has found; where it is among those that ASCII leads to,
+and among the others."""
 SEARCH_EPOCH = 57
-SEARCH_AT = 58
+SEARCH_SEEN = 58
 SEARCH_FOUND = 59
+SEARCH_ASCII = 60
+SEARCH_OTHERS = 61
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 SUMMARY = 48

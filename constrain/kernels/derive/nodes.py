@@ -724,6 +724,31 @@ def _merge_counters(A, pairs, count, sp):
 
 
 @inner
+def _has_all_of(A, union, m):
+    """Whether a term is seen to hold all strings of another.
+
+    It is the other, or any number of what the other has some of, and behind it nothing that must
+    come. So a text is dead as soon as what is excluded has stood in it, whatever else is asked of
+    it: no search finds the same out of the lengths and words that it has left.
+    """
+    if A[NODE * union + FLAGS] & BLURRED:
+        return False
+    if union == m:
+        return True
+    if A[NODE * m + KIND] != REPEAT:
+        return False
+    is_union = A[NODE * union + KIND] == ALT
+    for i in range(A[NODE * union + ARG_B] if is_union else 1):
+        t = np.int64(A[A[POOL] + A[NODE * union + ARG_A] + i]) if is_union else union
+        if A[NODE * t + KIND] == CAT and A[NODE * A[NODE * t + ARG_B] + FLAGS] & NULLABLE:
+            t = np.int64(A[NODE * t + ARG_A])
+        if A[NODE * t + KIND] == REPEAT and A[NODE * t + ARG_A] == A[NODE * m + ARG_A]:
+            if A[NODE * t + ARG_B] == 0 and A[NODE * t + ARG_C] == INFINITE:
+                return True
+    return False
+
+
+@inner
 def make_and(A, lo, hi, sp):
     """Intersection of members WORK[lo:hi]: flat, classes intersected, complements joined."""
     top = flatten(A, AND, lo, hi, sp)
@@ -784,7 +809,7 @@ def make_and(A, lo, hi, sp):
         if outside == ALL_ID:
             return np.int64(EMPTY_ID)
         for i in range(kept):
-            if A[A[WORK] + sp + i] == outside and not A[NODE * outside + FLAGS] & BLURRED:
+            if _has_all_of(A, outside, np.int64(A[A[WORK] + sp + i])):
                 return np.int64(EMPTY_ID)
         if outside != EMPTY_ID:
             A[A[WORK] + sp + kept] = make_not(A, outside)
