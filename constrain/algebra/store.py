@@ -411,13 +411,13 @@ class TermStore:
             classes, targets = np.arange(256), np.full(256, -1, np.int32)
         else:
             classes, targets = self._row(blurred)
-        untold = [t < 0 or bool(self._flags(t) & lay.UNSURE) for t in targets.tolist()]
+        undecided = [t < 0 or bool(self._flags(t) & lay.UNSURE) for t in targets.tolist()]
         alive = targets != DEAD
         return bytes(
             [
                 byte
                 for byte, c in enumerate(classes.tolist())
-                if (self.advance(state, bytes((byte,))) != DEAD if untold[c] else alive[c])
+                if (self.advance(state, bytes((byte,))) != DEAD if undecided[c] else alive[c])
             ]
         )
 
@@ -480,15 +480,8 @@ class TermStore:
 
     # What kernels ask for
 
-    def run(self, step: Callable[[], None]) -> None:
-        """Call `step`, which calls one kernel, until no kernel asks for anything more.
-
-        Raises:
-            LimitExceededError: It asked for more than the limits allow.
-        """
-        self._run(step)
-
     def _run(self, step: Callable[[], None]) -> None:
+        """Call `step`, which calls one kernel, until it asks for nothing more."""
         step()
         while self.serve():
             step()
