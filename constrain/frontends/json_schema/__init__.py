@@ -11,25 +11,35 @@ dropped and reported, if that is asked for. Not decided here: what a pattern mat
     >>> grammar.report[0]
     KeywordUse(pointer='#', keyword='type', use='enforced', reason='')
 
-A schema is a set of JSON values, and every keyword is a set operation; texts come last. Within one
-kind of value a set is a union of shapes, closed under and, or, not. Property values and items are
-expressions over schema nodes, expanded when asked for; which of them have a value is the least
-fixpoint over the shapes.
+A schema denotes a set of JSON values, and every keyword is an operation on sets; texts come last:
 
-Read in this order:
-what comes in: `read` (text and Python data), `keywords` (the support table), `hints`,
-`vocabularies`, `resources` (documents), `scope`, `refs` (nodes and references), `same`, `uses`;
-what becomes of it: `report`, `openapi` (a dialect in terms of the others), `relax` (what may be
-dropped); sets: `values`, `expr`, `number`, `string`, `array`, `object`,
-`conjunction`, `shapes`;
-what keywords mean: `assertions`, `patterns`, `formats`, `constants`, `evaluated`, `branches`,
-`meaning`, `plain_sight`;
-what there is: `members` and `items` (step by step), `counts`, `emptiness`, `explain` (why nothing);
-texts: `style`, `text`, `layout`, `magnitudes`, `comparison`, `remainders`, `exponents`, `digits`,
-`staples` (what all schemas share), `lower`, `lower_array`, `lower_object` with `taken` (keys that
-came), `exclusion`; and what they cannot say: `refusals`, `late`, `audit`. `reading` is all before
-texts, remembered for the next grammar, and `compile` the whole way. `position` and `where` say
-where a text stands, and which keyword refuses it.
+    {"allOf": [{"type": "string"}, {"minLength": 2}]}   nodes of the schema, with their keywords
+    all_of(sets of both) = strings of length 2 or more  a `ShapeSet`: one union of shapes a type
+    '"' character{2,} '"'                               a term: every spelling of these values
+
+Within one type a set is a union of *shapes*, closed under and, or, not. Property values and items
+are *expressions* over schema nodes, expanded when a text gets there; which of them have a value at
+all is the least fixpoint over the shapes.
+
+The files of each stage, in reading order; `compile` goes the whole way.
+
+1. Read: `read` (text and Python data), `keywords` (the table of all keywords), `hints` (what was
+   probably meant), `vocabularies`, `resources` (documents and URIs), `scope` (dynamic references),
+   `refs` (nodes and references), `same` and `uses` (nodes that mean the same, and where they are
+   used), `openapi` (that dialect in terms of the others).
+2. Sets: `values` (JSON values), `expr` (expressions), `number`, `string`, `array`, `object` (shapes
+   of each type), `conjunction`, `shapes` (sets of all types, and their operations).
+3. Keywords to sets: `assertions` (of one node), `patterns`, `formats`, `constants` (`enum` and
+   `const`), `evaluated` (`unevaluated...`), `branches` (by cases), `meaning` (a node's set),
+   `plain_sight` (sets that are seen to be disjoint).
+4. Emptiness: `members` and `items` (objects and arrays step by step), `counts`, `emptiness`,
+   `explain` (which keywords collide). `reading` has all so far, remembered for the next grammar.
+5. Sets to terms: `style`, `text` (strings), `layout` (whitespace), `magnitudes`, `comparison`,
+   `remainders`, `exponents`, `digits` (numbers), `staples` (terms that all schemas share), `lower`,
+   `lower_array`, `lower_object` with `taken` (keys that came before), `exclusion` (values that came
+   before).
+6. What is refused, dropped and reported: `refusals`, `late`, `audit`, `relax`, `report`.
+7. Of a text: `position` (where it stands), `where` (in which schemas, and which keyword refuses).
 """
 
 from __future__ import annotations
