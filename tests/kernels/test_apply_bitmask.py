@@ -315,7 +315,7 @@ def test_the_view_shares_memory():
         (np.zeros((1, 2, 3), dtype=np.int32), r"shape \[1, 2, 3\]"),
         (np.zeros((), dtype=np.int32), r"shape \[\]"),
         (np.zeros((2, 6), dtype=np.int32)[:, ::2], r"words lie 8 bytes apart"),
-        (torch.zeros(1, 2, dtype=torch.int64), r"got a torch torch.int64 tensor of shape \[1, 2\]"),
+        (torch.zeros(1, 2, dtype=torch.int64), r"got a torch int64 tensor of shape \[1, 2\]"),
         (torch.zeros(1, 2, dtype=torch.int32, device="meta"), r"on the CPU; got .* on meta"),
     ],
 )

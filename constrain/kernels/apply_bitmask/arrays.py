@@ -33,6 +33,7 @@ __all__ = [
 
 _INT32 = np.dtype(np.int32)
 _WANTED = "a bitmask is int32, [batch, ceil(vocab_size / 32)] or one such row"
+_WAY_OUT = "\nhint: make it with constrain.allocate_token_bitmask(batch, vocab_size)"
 
 # dtype of the logits -> the unsigned integer of the same width, and the bits of -inf
 _MINUS_INF: dict[str, np.unsignedinteger[Any]] = {
@@ -96,7 +97,8 @@ def seen_as_array(tensor: torch.Tensor) -> npt.NDArray[Any]:
 def describe(value: object) -> str:
     """Name the dtype, shape and device of an array for an error message."""
     if is_tensor(value):
-        return f"a torch {value.dtype} tensor of shape {list(value.shape)} on {value.device}"
+        dtype = str(value.dtype).removeprefix("torch.")
+        return f"a torch {dtype} tensor of shape {list(value.shape)} on {value.device}"
     if isinstance(value, np.ndarray):
         return f"a NumPy {value.dtype} array of shape {list(value.shape)}"
     return f"a {type(value).__name__}"
@@ -144,19 +146,18 @@ def _as_numpy_bitmask_slowly(bitmask: object, *, mutable: bool) -> npt.NDArray[n
                 "hint: fill it on the CPU; `apply_token_bitmask` moves it to the logits"
             )
         if str(bitmask.dtype) != "torch.int32":
-            raise SamplingError(f"{_WANTED}; got {describe(bitmask)}")
+            raise SamplingError(f"{_WANTED}; got {describe(bitmask)}{_WAY_OUT}")
         array = seen_as_array(bitmask)
     elif isinstance(bitmask, np.ndarray):
         array = bitmask
     else:
         raise SamplingError(
-            f"{_WANTED}, a NumPy array or a torch tensor; got {describe(bitmask)}\n"
-            "hint: make it with constrain.allocate_token_bitmask(batch, vocab_size)"
+            f"{_WANTED}, a NumPy array or a torch tensor; got {describe(bitmask)}{_WAY_OUT}"
         )
     if array.dtype is _INT32 and array.flags.carray and 0 < array.ndim < 3:
         return array
     if array.dtype != _INT32 or array.ndim not in (1, 2):
-        raise SamplingError(f"{_WANTED}; got {describe(bitmask)}")
+        raise SamplingError(f"{_WANTED}; got {describe(bitmask)}{_WAY_OUT}")
     if array.size and array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
         raise SamplingError(
             f"{_WANTED}, each row contiguous; got {describe(bitmask)} whose words lie "

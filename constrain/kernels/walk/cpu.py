@@ -158,9 +158,9 @@ def walk(
             scratch, kept between calls.
         slice_start: The state of plain text (`cover.py`), always the same one.
         unsure: [>= N], int32. The first arena[NUM_UNSURE] entries are written: nodes i whose tokens
-            depend on texts captured, so that the row does not tell whether they may follow; for ~i
-            the tokens of node i itself may, and those below it are not told. Their bits stay as
-            they were.
+            depend on captured texts, so that the row cannot decide whether they may follow; for ~i
+            the tokens of node i itself may, and those below it are undecided. Their bits stay
+            as they were.
         listed: [2 * L], int32. In mode ROW, where at most L tokens may follow, these are listed
             and `mask` is left as it was: the first arena[NUM_ALLOWED] entries are they, end tokens
             last; from L on the first arena[NUM_LISTED] are the states after all but those. Else
