@@ -24,7 +24,7 @@ from constrain import errors
 from tests.real_model import model_folder
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
     r"(?P<note><!-- needs: model -->\s*)?^```python\n(?P<code>.*?)^```\n"
     r"(?:\s*^```text\n(?P<output>.*?)^```$)?",
