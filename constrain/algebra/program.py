@@ -37,6 +37,10 @@ class Numbers(Protocol):
         """The number of a rule, the same each time."""
         ...
 
+    def branch_ids(self, branches: t.Branches) -> int:
+        """The number of the first of some rules, the others follow it."""
+        ...
+
     def capture_id(self, capture: t.Capture) -> int:
         """A number for a capture."""
         ...
@@ -95,6 +99,8 @@ def _parts(term: t.Term) -> Sequence[t.Term]:
 
     For a concatenation these are several: what lies between is no term of its own.
     """
+    if type(term) is t.Branches:
+        return term.heads
     if type(term) is not t.Cat:
         return term.parts
     head, tail = term.head, term.tail
@@ -158,6 +164,12 @@ def _rule(term: t.Rule, operands: Operands, numbers: Numbers, out: list[int]) ->
     out += (ops.OP_RULE, numbers.rule_id(term), term.nullable)
 
 
+def _branches(term: t.Branches, operands: Operands, numbers: Numbers, out: list[int]) -> None:
+    out += (ops.OP_BRANCHES, len(operands), numbers.branch_ids(term))
+    out += operands
+    out += term.nullables
+
+
 def _capture(term: t.Capture, operands: Operands, numbers: Numbers, out: list[int]) -> None:
     out += (ops.OP_CAPTURE, numbers.capture_id(term))
     out += operands
@@ -180,6 +192,7 @@ _EMITTERS: Final[dict[type[t.Term], Callable[[Any, Operands, Numbers, list[int]]
     t.Repeat: _repeat,
     t.Rule: _rule,
     t.Timed: _rule,
+    t.Branches: _branches,
     t.Capture: _capture,
     t.Token: _token,
 }

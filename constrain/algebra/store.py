@@ -60,6 +60,7 @@ _TERM_BYTES: Final = 100
 """A term in Python with its entry here: estimated, as is a rule, from 100 schemas of MaskBench."""
 _RULE_BYTES: Final = 2_000
 """A rule with its body and what a front-end knows of it."""
+_COMES_AGAIN: Final = (t.Rule, t.Branches)
 _GAP: Final = 1024
 """Zeros in a row, from which on an arena is copied in two parts."""
 
@@ -115,7 +116,9 @@ class TermStore:
     ) -> None:
         self.lock = threading.RLock()
         self._limits = limits
-        self._rules: list[t.Rule] = []
+        self._rules: list[t.Rule | t.Branches] = []
+        """By number. Rules of `Branches` are found there until they are needed."""
+        self._branch_ids: dict[t.Branches, int] = {}
         self.counts_tokens = False
         self.names_tokens = False
         self._counts_matter = False
@@ -145,8 +148,9 @@ class TermStore:
 
         Args:
             term: The term.
-            keep: Remember all of its parts, which may come again. Else only rules and what has no
-                rule in it: where rules are made without end, other parts of their bodies come once.
+            keep: Remember all of its parts, which may come again. Else only rules, branches and
+                what has no rule in it: where rules are made without end, other parts of their
+                bodies come once.
 
         Raises:
             LimitExceededError: It is larger than the limits allow.
@@ -159,7 +163,7 @@ class TermStore:
             operand = operands[-1]
             pairs: Iterable[tuple[t.Term, int]] = zip(terms, operands, strict=True)
             if not keep:
-                pairs = [p for p in pairs if p[0].regular or type(p[0]) is t.Rule]
+                pairs = [p for p in pairs if p[0].regular or type(p[0]) in _COMES_AGAIN]
             self._operands.update(pairs)
         return StateId(~operand)
 
@@ -172,6 +176,23 @@ class TermStore:
             found = self._rule_ids[rule] = len(self._rules)
             self._rules.append(rule)
             self.counts_tokens |= isinstance(rule, t.Timed)
+        return found
+
+    def branch_ids(self, branches: t.Branches) -> int:
+        """The number of the first of some rules, the others follow it; the same each time."""
+        found = self._branch_ids.get(branches)
+        if found is None:
+            found = self._branch_ids[branches] = len(self._rules)
+            self._rules += [branches] * len(branches.heads)
+        return found
+
+    def _rule(self, number: int) -> t.Rule:
+        """The rule of a number."""
+        found = self._rules[number]
+        if isinstance(found, t.Branches):
+            found = found.rule(number - self._branch_ids[found])
+            self._rules[number] = found
+            self._rule_ids[found] = number
         return found
 
     def capture_id(self, capture: t.Capture) -> int:
@@ -257,14 +278,13 @@ class TermStore:
             budget: How many at most.
             max_terms: Terms in the store at which to stop: bodies may be large.
         """
-        made = 0
-        for rule in self._rules:
-            if made >= budget or self.num_terms > max_terms:
-                break
-            operand = self._operands.get(rule)
-            if operand is not None and not self.arena[self.arena[lay.BODY] + ~operand]:
-                self._make_body(~operand)
+        made = number = 0
+        while number < len(self._rules) and made < budget and self.num_terms <= max_terms:
+            node = self.intern(self._rule(number))
+            if not self.arena[self.arena[lay.BODY] + node]:
+                self._make_body(node)
                 made += 1
+            number += 1
         return made
 
     def blur(self, state: StateId) -> StateId:
@@ -333,7 +353,7 @@ class TermStore:
     def rule_of(self, state: StateId) -> t.Rule | None:
         """The rule that a state is; None if it is none."""
         kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
-        return self._rules[number] if kind == lay.RULE else None
+        return self._rule(number) if kind == lay.RULE else None
 
     def make_first(self, state: StateId) -> None:
         """Make rules, and what follows captured texts, as far as they come first in a state.
@@ -475,7 +495,7 @@ class TermStore:
     @property
     def nbytes(self) -> int:
         """Memory in bytes: of the arena, and about that of the terms and bodies made in Python."""
-        in_python = _TERM_BYTES * len(self._operands) + _RULE_BYTES * len(self._rules)
+        in_python = _TERM_BYTES * len(self._operands) + _RULE_BYTES * len(self._rule_ids)
         return held_bytes(self.arena) + in_python
 
     # What kernels ask for
@@ -521,7 +541,7 @@ class TermStore:
         kind, a, b = self.arena[at : at + 3].tolist()
         keep = True
         if kind == lay.RULE:
-            rule = self._rules[a]
+            rule = self._rule(a)
             term, keep = rule.body, rule.keep
             self._counts_matter |= isinstance(rule, t.Timed) and rule.counts_matter
         else:
@@ -530,7 +550,7 @@ class TermStore:
                 raise AssertionError("what follows a capture is neither empty nor nullable")
         body = self.intern(term, keep=keep)
         if kind == lay.RULE and self.is_bytewise(body):
-            raise AssertionError(f"rule {self._rules[a].name!r} begins with a capture")
+            raise AssertionError(f"rule {self._rule(a).name!r} begins with a capture")
         self.arena[self.arena[lay.BODY] + node] = body + 1
 
     def _text(self, node: int) -> bytes:

@@ -218,6 +218,61 @@ def test_rule_bodies_are_made_only_when_reached():
     assert made == ["b"]
 
 
+def _regular(term: t.Term) -> bool:
+    return term.regular and not term.nullable and term is not t.EMPTY
+
+
+branches = st.lists(
+    st.tuples(plain_terms.map(t.non_nullable).filter(_regular), plain_terms), min_size=1, max_size=5
+)
+
+
+@given(branches, plain_terms, texts)
+def test_branches_are_heads_with_rules_behind_them(ways, then, text):
+    ways = [(head, body) for head, body in ways if body is not t.EMPTY]
+    term = t.Branches(
+        "branch",
+        tuple([head for head, _ in ways]),
+        tuple([body.nullable for _, body in ways]),
+        lambda number: ways[number][1],
+    )
+    plain = t.alt([t.cat(head, body) for head, body in ways])
+    store, slow = TermStore(), ref.Reference()
+    state = store.intern(t.cat(term, then))
+    node, spelled_out = slow.intern(t.cat(plain, then)), slow.intern(t.cat(term, then))
+    for b in text:
+        assert store.nullable(state) == ref.nullable(node) == ref.nullable(spelled_out)
+        allowed = {byte for byte in ALPHABET if not slow.empty(slow.derive(node, byte))}
+        assert {byte for byte in store.next_bytes(state) if byte in ALPHABET} == allowed
+        state, node = store.advance(state, bytes([b])), slow.derive(node, b)
+        spelled_out = slow.derive(spelled_out, b)
+        if slow.empty(node):
+            assert state == DEAD
+            break
+
+
+def test_branches_are_made_only_when_reached_and_once():
+    made = []
+
+    def body(number):
+        made.append(number)
+        return t.alt((t.cat(t.literal(b"+"), again), t.EPS))
+
+    heads = tuple([t.literal(name) for name in (b"A", b"BB", b"C")])
+    again = t.Branches("branch", heads, (True, True, True), body)
+    store = TermStore()
+    state = store.intern(again)
+    assert made == []
+    after = store.advance(state, b"BB")
+    assert store.nullable(after)
+    assert store.advance(after, b"+") == state
+    assert made == [1]
+    assert store.nullable(store.advance(state, b"BB+A+BB"))
+    assert made == [1, 0]
+    assert store.build_rules(10, max_terms=10**6) == 1
+    assert made == [1, 0, 2]
+
+
 def test_left_recursion_is_refused():
     rule = t.Rule("left", lambda: t.alt((t.cat(rule, t.literal(b"a")), t.literal(b"b"))))
     store = TermStore()

@@ -11,12 +11,13 @@ that is lark's own code.
 
 Read in this order: `read` (lark's loader and its errors; `templates` and `lexers`, what it does not
 do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no terminal tells
-apart), `threads` (programs run over a text to come), `scanner` (the lexemes of a lexer),
-`equations` (their words as terms), `automaton`, `normal`, `stacks` (lark's LALR table, and a parser
-for all other grammars), `indent` (lark's `Indenter`), `prospects` (whether there are dead ends:
-`adjacency`, `conflicts`, `nesting` and `completable` to prove that there is none, `pushdowns` and
-`saturation` to tell each), `tails` (stacks from which the same texts are possible), `boundaries`
-(lexer and parser together), `lower` (all of it), `explain` (where a text stands).
+apart), `threads` (programs run over a text to come), `forbidden` (what they leave pending, by what
+it forbids), `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`,
+`normal`, `stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's
+`Indenter`), `prospects` (whether there are dead ends: `adjacency`, `conflicts`, `nesting` and
+`completable` to prove that there is none, `pushdowns` and `saturation` to tell each), `tails`
+(stacks from which the same texts are possible), `boundaries` (lexer and parser together), `lower`
+(all of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations

@@ -12,32 +12,34 @@ A rule promises that it is not empty. The parser's stacks alone keep that promis
 can always go on (`completable`); elsewhere each boundary is asked about before anything leads to
 it (`saturation`).
 
-What places have in common is shared, unless each must be asked about: which lexemes begin how is
-worked out once for each set of terminals that the parser takes; lexemes that begin alike have one
-rule wherever they lead to the same stacks; and a spot keeps of what is pending only what a lexeme
-could begin with.
+What places have in common is shared, unless each must be asked about. Lexemes before which the
+parser reduces the same go together: how they begin is worked out once for each set of them, and
+they have the same rules wherever they lead to the same stacks. A spot keeps of what is pending only
+what a lexeme could begin with.
 
-Cost: for a new place, the parser's reductions, and a look-up for each way in which a lexeme begins.
+Cost: for a new place, the parser's reductions, and a look-up for each group of lexemes.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from constrain.algebra.terms import EMPTY, EPS, Rule, Term, alt, cat
+from constrain.algebra.terms import EMPTY, EPS, Branches, Rule, Term, alt, cat
 from constrain.frontends.lark.indent import IndentedLalr, Newlines
 from constrain.frontends.lark.prospects import Prospects
 from constrain.frontends.lark.scanner import START, End, Place, Scanner, Spot
-from constrain.frontends.lark.stacks import Fed, Moves, Parser, Stack
+from constrain.frontends.lark.stacks import Group, Parser, Stack, Unchanged
 from constrain.frontends.lark.threads import Machine
 
 __all__ = ["Boundaries", "Scanners", "stacks_of"]
 
 Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]]
 """The lexers at some stacks, each with the terminals whose lexemes the parser does not see."""
+
+_UNSEEN: Final[frozenset[str | None]] = frozenset((None,))
 
 
 class _Boundary:
@@ -83,61 +85,66 @@ class _Part:
         self.words: list[Term | None] = [None] * len(ends)
 
 
-class _Begun:
-    """The thunk of lexemes that begin alike. There are many: a `partial` is three objects."""
-
-    __slots__ = ("boundaries", "fed", "part", "stacks")
-
-    def __init__(
-        self, boundaries: Boundaries, part: _Part, fed: Fed, stacks: frozenset[Stack] | None
-    ) -> None:
-        self.boundaries = boundaries
-        self.part = part
-        self.fed = fed
-        self.stacks = stacks
-
-    def __call__(self) -> Term:
-        return self.boundaries.rest(self.part, self.fed, self.stacks)
-
-
-class _Way(NamedTuple):
+class _Ways(NamedTuple):
     """How lexemes begin.
 
     Attributes:
-        spelled: The bytes of the first code point.
-        part: What it begins.
-        nullable: The text may end after it.
-        group: That of all its terminals, if they have the same and the parser sees them all.
+        spelled: For each way, the bytes of the first code point.
+        nullable: Whether the text may end after it.
+        parts: What it begins.
     """
 
-    spelled: Term
-    part: _Part
-    nullable: bool
-    group: int | None
+    spelled: tuple[Term, ...]
+    nullable: tuple[bool, ...]
+    parts: tuple[_Part, ...]
 
 
-_Shape = list[_Way]
+class _Lexemes:
+    """What makes rules of lexemes that begin alike. There are many: a `partial` is three objects.
+
+    Most texts that are tried go on in one way, so the rest is made when that is known.
+    """
+
+    __slots__ = ("boundaries", "group", "parts")
+
+    def __init__(self, boundaries: Boundaries, parts: tuple[_Part, ...], group: Group) -> None:
+        self.boundaries = boundaries
+        self.parts = parts
+        self.group = group
+
+    def __call__(self, way: int) -> Term:
+        return self.boundaries.rest(self.parts[way], self.group)
 
 
-class _Plan(NamedTuple):
-    """The lexemes of a lexer at a spot.
+class _Plan:
+    """The lexemes of a lexer at a spot, whatever the parser says.
 
     Attributes:
         scanner: The lexer.
-        ignored: Terminals that the parser does not see.
-        ends: Each end, whether a text may end there, and whether one may go on there.
+        ignored: Whether there are some that the parser does not see.
+        ends: Each end, the terminal or None if the parser does not see it, whether a text may end
+            there, and whether one may go on there.
         names: The terminals that the parser may get.
         ways: For each set of first code points, its bytes, the place after it, and the numbers of
             the ends that can be reached, and that are reached.
-        shapes: What of that remains, by the key of the parser's moves.
+        groups: What of that remains of a group, by which ends it has, and whether a text may end
+            there.
     """
 
-    scanner: Scanner
-    ignored: frozenset[str]
-    ends: list[tuple[End, bool, bool]]
-    names: frozenset[str]
-    ways: list[tuple[Term, Place, list[int], list[int]]]
-    shapes: dict[tuple[Hashable, bool], _Shape]
+    __slots__ = ("ends", "groups", "ignored", "names", "scanner", "ways")
+
+    def __init__(
+        self,
+        scanner: Scanner,
+        ends: list[tuple[End, str | None, bool, bool]],
+        ways: list[tuple[Term, Place, list[int], list[int]]],
+    ) -> None:
+        self.scanner = scanner
+        self.ends = ends
+        self.names = frozenset([name for _, name, _, _ in ends if name is not None])
+        self.ignored = any([name is None for _, name, _, _ in ends])
+        self.ways = ways
+        self.groups: dict[tuple[bool | None, ...], _Ways] = {}
 
 
 def stacks_of(rule: Rule) -> tuple[Parser, frozenset[Stack]] | None:
@@ -188,6 +195,7 @@ class Boundaries:
         self._shares = share and prospects is None
         self._plans: dict[tuple[Scanner, Spot, str | None], _Plan] = {}
         self._parts: dict[Hashable, _Part] = {}
+        self._alike: dict[_Ways, _Ways] = {}
         self._names: dict[tuple[frozenset[str], frozenset[str]], frozenset[str]] = {}
         self._lines: WeakValueDictionary[tuple[Scanner, frozenset[Stack]], Newlines] = (
             WeakValueDictionary()
@@ -240,7 +248,7 @@ class Boundaries:
             if newline is not None:
                 members.append(self._newlines(boundary, scanner))
             if self._shares:
-                members += self._begun(boundary, self._plan(scanner, ignored, spot, newline))
+                members += self._groups(boundary, self._plan(scanner, ignored, spot, newline))
             else:
                 ends = [end for end in scanner.ends(spot) if end.name != newline]
                 members.append(self._words(boundary, scanner.root(spot), ends, scanner, ignored))
@@ -266,43 +274,31 @@ class Boundaries:
                 members.append(cat(scanner.words(place, end), then))
         return alt(members)
 
-    def _begun(self, boundary: _Boundary, plan: _Plan) -> Iterable[Term]:
-        """The lexemes of a lexer, a rule for those that begin alike.
-
-        Most texts that are tried go on in one way, so the rest is made when that is known.
-        """
-        moves = self.parser.moves(boundary.stacks, plan.names)
-        key = (moves.key, boundary.accepts)
-        shape = plan.shapes.get(key)
-        if shape is None:
-            shape = plan.shapes[key] = self._shape(plan, moves, boundary.accepts)
-        for spelled, part, nullable, group in shape:
-            if group is None:
-                lexeme = _Begun(self, part, moves, boundary.stacks)
-                rule = Rule("in a lexeme", lexeme, nullable=nullable, keep=False)
-            else:
-                begun, fed = moves.begun(group)
-                found = begun.get(part)
+    def _groups(self, boundary: _Boundary, plan: _Plan) -> Iterable[Term]:
+        """The lexemes of a lexer that can come, in the groups that the parser tells apart."""
+        groups = self.parser.groups(boundary.stacks, plan.names)
+        if plan.ignored:
+            groups = [*groups, Unchanged(boundary.stacks, _UNSEEN, boundary.accepts)]
+        for group in groups:
+            known = group.known()
+            found = known.get(plan)
+            if found is None:
+                ways = self._ways(plan, group)
+                found = known.get(ways)
                 if found is None:
-                    lexeme = _Begun(self, part, fed, None)
-                    made = Rule("in a lexeme", lexeme, nullable=nullable, keep=False)
-                    found = begun.setdefault(part, made)
-                rule = found
-            yield cat(spelled, rule)
+                    found = EMPTY
+                    if ways.parts:
+                        make = _Lexemes(self, ways.parts, group)
+                        found = Branches("in a lexeme", ways.spelled, ways.nullable, make)
+                    found = known.setdefault(ways, found)
+                known[plan] = found
+            yield found
 
-    def rest(self, part: _Part, fed: Fed, stacks: frozenset[Stack] | None) -> Term:
-        """What is left of lexemes that begin alike, and what follows.
-
-        Args:
-            part: The lexemes.
-            fed: What comes of feeding them to the parser.
-            stacks: After lexemes that the parser does not see, if there are some.
-        """
+    def rest(self, part: _Part, group: Group) -> Term:
+        """What is left of lexemes that begin alike, and what follows."""
         members = []
         for number, (end, name, title) in enumerate(part.ends):
-            after = stacks if name is None else fed.after(name)
-            assert after is not None
-            then = self._boundary(after, end.spot, title)
+            then = self._boundary(group.after(name), end.spot, title)
             if then is not None:
                 words = part.words[number]
                 if words is None:
@@ -310,33 +306,37 @@ class Boundaries:
                 members.append(cat(words, then))
         return alt(members)
 
-    def _shape(self, plan: _Plan, moves: Moves, accepts: bool) -> _Shape:
-        """What of a plan the parser takes."""
-        outcomes = moves.outcomes()
+    def _ways(self, plan: _Plan, group: Group) -> _Ways:
+        """How the lexemes of a group begin."""
+        terminals = group.terminals
         nullable: list[bool | None] = []  # None: it cannot come
-        for end, can_end, can_go_on in plan.ends:
-            outcome = accepts if end.scanned in plan.ignored else outcomes.get(end.name)
-            if outcome is None or not ((outcome and can_end) or can_go_on):
-                nullable.append(None)
-            else:
-                nullable.append(outcome and can_end)
-        shape = []
-        for spelled, place, reached, here in plan.ways:
-            ends = [plan.ends[n][0] for n in reached if nullable[n] is not None]
-            if ends:
-                part = self._part(plan, place, ends)
-                groups = {None if t is None else moves.group(t) for _, t, _ in part.ends}
-                group = groups.pop() if len(groups) == 1 else None
-                shape.append(_Way(spelled, part, any([nullable[n] for n in here]), group))
-        return shape
+        for _, name, can_end, can_go_on in plan.ends:
+            here: bool | None = None
+            if name in terminals:
+                here = can_end and group.may_end(name)
+                if not (here or can_go_on):
+                    here = None
+            nullable.append(here)
+        key = tuple(nullable)
+        found = plan.groups.get(key)
+        if found is None:
+            ways = []
+            for spelled, place, reached, ended in plan.ways:
+                numbers = [n for n in reached if nullable[n] is not None]
+                if numbers:
+                    may_end = any([nullable[n] for n in ended])
+                    ways.append((spelled, may_end, self._part(plan, place, numbers)))
+            made = _Ways(*zip(*ways, strict=True)) if ways else _Ways((), (), ())
+            found = plan.groups.setdefault(key, self._alike.setdefault(made, made))
+        return found
 
-    def _part(self, plan: _Plan, place: Place, ends: Sequence[End]) -> _Part:
+    def _part(self, plan: _Plan, place: Place, numbers: Iterable[int]) -> _Part:
         """Lexemes that go on alike; the same for all lexers that tell no more of them."""
-        named = tuple([(end, None if end.scanned in plan.ignored else end.name) for end in ends])
-        key = (plan.scanner if plan.scanner.types(place) else None, place, named)
+        ends = tuple([plan.ends[n][:2] for n in numbers])
+        key = (plan.scanner if plan.scanner.types(place) else None, place, ends)
         found = self._parts.get(key)
         if found is None:
-            titled = [(end, name, f"after {end.name}") for end, name in named]
+            titled = [(end, name, f"after {end.name}") for end, name in ends]
             found = self._parts.setdefault(key, _Part(plan.scanner, place, titled))
         return found
 
@@ -358,21 +358,17 @@ class Boundaries:
                 )
                 for target, mask in scanner.at(scanner.root(spot))[1].items()
             ]
-            found = self._plans[scanner, spot, newline] = _Plan(
-                scanner,
-                ignored,
-                [
-                    (
-                        end,
-                        machine.holds_at_end(end.spot.pending),
-                        not machine.forbids_all(end.spot.pending, end.spot.left),
-                    )
-                    for end in ends
-                ],
-                frozenset([end.name for end in ends if end.scanned not in ignored]),
-                ways,
-                {},
-            )
+            described = [
+                (
+                    end,
+                    None if end.scanned in ignored else end.name,
+                    machine.holds_at_end(end.spot.pending),
+                    not machine.forbids_all(end.spot.pending, end.spot.left),
+                )
+                for end in ends
+            ]
+            made = _Plan(scanner, described, ways)
+            found = self._plans.setdefault((scanner, spot, newline), made)
         return found
 
     def _newlines(self, boundary: _Boundary, scanner: Scanner) -> Term:

@@ -13,7 +13,7 @@ deeper than all open blocks are one.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -23,12 +23,13 @@ from constrain.algebra.terms import Rule, Term, alt, cat
 from constrain.frontends.lark.scanner import Place, Scanner, Spot
 from constrain.frontends.lark.stacks import (
     END,
+    Group,
     Lalr,
     LalrGroup,
-    LalrMoves,
     Pushed,
     Split,
     Stack,
+    Unchanged,
 )
 from constrain.frontends.lark.threads import Machine
 
@@ -94,6 +95,7 @@ class IndentedLalr:
         self._rows: dict[frozenset[str], frozenset[str]] = {}
         self._names: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
         self._lock = threading.Lock()
+        self._dropped: frozenset[str | None] = frozenset((self.newline,))
         parser.enders = frozenset((END, self.dedent))
 
     def make(self, stacks: _Stacks, widths: tuple[int, ...], parentheses: int) -> _Stacks:
@@ -133,15 +135,20 @@ class IndentedLalr:
             found = self._rows[row] = row | {self.newline}
         return found
 
-    def moves(self, stacks: _Stacks, terminals: frozenset[str]) -> IndentedMoves:
-        """Which of some lexemes can come; a newline only where it is dropped."""
+    def groups(self, stacks: _Stacks, terminals: frozenset[str]) -> Sequence[Group]:
+        """Those of some lexemes that can come; a newline only where it is dropped."""
         here = _only(stacks)
         key = (terminals, here.parentheses > 0)
         names = self._names.get(key)
         if names is None:
             names = terminals - {self.newline}
             names = self._names[key] = names if here.parentheses else names - self.closes
-        return IndentedMoves(self, here, names)
+        found: list[Group] = [
+            IndentedGroup(self, here, *each) for each in self.parser.run(here.stack, names)
+        ]
+        if here.parentheses:
+            found.append(Unchanged(stacks, self._dropped, self.accepts(stacks)))
+        return found
 
     def accepts(self, stacks: _Stacks) -> bool:
         """Whether the text may end here: blocks that are open end with it."""
@@ -190,68 +197,45 @@ class IndentedLalr:
 
 
 class IndentedGroup(LalrGroup):
-    """Lexemes before which the parser reduces the same; no newlines."""
-
-    __slots__ = ("indented", "parentheses", "widths")
-    indented: IndentedLalr
-    widths: tuple[int, ...]
-    parentheses: int
-
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """See `Fed`."""
-        indented = self.indented
-        open_now = self.parentheses + (terminal in indented.opens) - (terminal in indented.closes)
-        return indented.make(super().after(terminal), self.widths, open_now)
-
-    def key(self) -> Hashable:
-        """See `LalrGroup.key`."""
-        return (self.pushed, self.widths, self.parentheses)
-
-
-class IndentedMoves(LalrMoves):
-    """The lexemes that can come on one stack.
+    """Lexemes before which the parser reduces the same; no newlines.
 
     Args:
         indented: The parser.
-        here: The stack.
-        terminals: What is asked about, without newlines.
+        here: The stack before them.
+        stack: What is left of the parser's own.
+        pushed: States to push on it.
+        split: What is shifted then.
     """
 
-    __slots__ = ("_here", "_indented", "_newline")
+    __slots__ = ("_indented", "_parentheses", "_widths")
 
     def __init__(
-        self, indented: IndentedLalr, here: IndentedStack, terminals: frozenset[str]
+        self,
+        indented: IndentedLalr,
+        here: IndentedStack,
+        stack: Stack,
+        pushed: Pushed,
+        split: Split,
     ) -> None:
+        super().__init__(indented.parser, stack, pushed, split)
         self._indented = indented
-        self._here = here
-        super().__init__(indented.parser, here.stack, terminals)
-        self._newline: bool | None = None
-        if here.parentheses:
-            self._newline = indented.accepts(frozenset((here,)))
-        self.key = (self.key, self._newline)
+        self._widths = here.widths
+        self._parentheses = here.parentheses
 
-    def outcomes(self) -> Mapping[str, bool]:
-        """See `Moves`."""
-        found = dict(super().outcomes())
-        if self._newline is not None:
-            found[self._indented.newline] = self._newline
-        return found
+    def after(self, terminal: str | None) -> frozenset[Stack]:
+        """See `Group`."""
+        indented = self._indented
+        open_now = self._parentheses + (terminal in indented.opens) - (terminal in indented.closes)
+        return indented.make(super().after(terminal), self._widths, open_now)
 
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """See `Fed`."""
-        if terminal == self._indented.newline:
-            return frozenset((self._here,))
-        return super().after(terminal)
+    def may_end(self, terminal: str | None) -> bool:
+        """See `Group`."""
+        return terminal in self._split.ending and self._indented.accepts(self.after(terminal))
 
-    def _group(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> IndentedGroup:
-        made = IndentedGroup(parser, stack, pushed, split)
-        made.indented = self._indented
-        made.widths = self._here.widths
-        made.parentheses = self._here.parentheses
-        return made
-
-    def _may_end(self, terminal: str) -> bool:
-        return self._indented.accepts(self.after(terminal))
+    def known(self) -> dict[Any, Any]:
+        """See `Group`."""
+        key = (self._split, self._pushed, self._widths, self._parentheses)
+        return self._stack.known_of(key)
 
 
 def _only(stacks: _Stacks) -> IndentedStack:

@@ -11,6 +11,7 @@ from constrain.frontends.lark.adjacency import Adjacency, adjacency
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
 from constrain.frontends.lark.conflicts import right_recursive
+from constrain.frontends.lark.forbidden import Forbidden
 from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
@@ -65,6 +66,7 @@ class _Lowering:
         if self._indenter is not None:
             self._program.sets.update(dict.fromkeys(COLUMN_SETS))
         self._machine = Machine(self._program, limits)
+        self._forbidden = Forbidden(self._machine) if share else None
         self._remembers = any(map(self._program.looks_before, self._addresses.values()))
         self._indented: IndentedLalr | None = None
         self._kept: list[Production] = []
@@ -191,7 +193,13 @@ class _Lowering:
         )
 
     def _make(self, contest: Contest, *, every_end: bool = False) -> Scanner:
-        return Scanner(self._machine, contest, every_end=every_end, remembers=self._remembers)
+        return Scanner(
+            self._machine,
+            contest,
+            self._forbidden,
+            every_end=every_end,
+            remembers=self._remembers,
+        )
 
     def _refuse_lookaround(self) -> None:
         """Beginnings of a match are tried as texts of their own, so `$` holds at their end."""

@@ -27,6 +27,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from constrain.algebra.terms import Term
 from constrain.frontends.lark.equations import Equation, solve
+from constrain.frontends.lark.forbidden import Forbidden
 from constrain.frontends.lark.threads import NO_DEMANDS, Demand, Left, Machine, Thread
 
 __all__ = ["START", "Contest", "End", "Lexeme", "Place", "Scanner", "Spot"]
@@ -118,18 +119,21 @@ class Scanner:
         every_end: Every match that is the preferred one of a text that ends there, not only the
             preferred one of the whole text: lark's `dynamic_complete`.
         remembers: Some terminal may ask about the text before its beginning.
+        forbidden: Tells what is pending by what it forbids; None: by how it came about.
     """
 
     def __init__(
         self,
         machine: Machine,
         contest: Contest,
+        forbidden: Forbidden | None,
         *,
         every_end: bool = False,
         remembers: bool = False,
     ) -> None:
         self._machine = machine
         self._contest = contest
+        self._forbidden = forbidden
         self._every_end = every_end
         self._remembers = remembers
         self._nodes: dict[_State, _Node] = {}
@@ -200,6 +204,8 @@ class Scanner:
                     for d in spot.pending
                 ]
             )
+            if self._forbidden is not None:
+                pending = self._forbidden.representative(pending, first)
             left = spot.left if pending or self._remembers else ()
             found = self._near[spot, first] = Spot(left, pending)
         return found
@@ -244,6 +250,8 @@ class Scanner:
         ends: dict[End, None] = {}
         for scanned, name, higher, demands in node.matches:
             more = machine.merge((*pending, *demands, *([Demand(True, higher)] if higher else ())))
+            if self._forbidden is not None:
+                more = self._forbidden.representative(more)
             if self._remembers:
                 memory = state[1]
             else:
@@ -257,6 +265,8 @@ class Scanner:
                 after = machine.remember(left, part) if pending else ()
                 still = machine.step_pending(pending, part, after) if pending else NO_DEMANDS
                 if still is not None:
+                    if self._forbidden is not None:
+                        still = self._forbidden.representative(still)
                     key = Place(target, still, after if still else ())
                     edges[key] = edges.get(key, 0) | part
         return tuple(ends), edges

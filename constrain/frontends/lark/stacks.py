@@ -14,7 +14,7 @@ stacks at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
@@ -26,16 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "END",
-    "Fed",
     "General",
+    "Group",
     "Lalr",
     "LalrGroup",
-    "LalrMoves",
-    "Moves",
     "Parser",
     "Pushed",
     "Split",
     "Stack",
+    "Unchanged",
 ]
 
 END: Final = "$END"
@@ -57,21 +56,28 @@ class Stack:
         state: The top.
         viable: State of the automaton of what can be completed, for `Lalr`; else 0.
         outlook: What `saturation` knows of it.
-        begun: What `boundaries` made of lexemes that push some states on it.
-        ends: Whether a text may end with some states pushed on it, at most one, as far as that was
-            asked of `Lalr`.
+        ends: Whether a text may end with some states pushed on it, as far as `Lalr` was asked.
     """
 
-    __slots__ = ("__weakref__", "_above", "begun", "below", "ends", "outlook", "state", "viable")
+    __slots__ = ("__weakref__", "_above", "_known", "below", "ends", "outlook", "state", "viable")
 
     def __init__(self, below: Stack | None, state: int, viable: int = 0) -> None:
         self.below = below
         self.state = state
         self.viable = viable
         self.outlook: object | None = None
-        self.begun: dict[Hashable, dict[Any, Any]] | None = None
+        self._known: dict[Hashable, dict[Any, Any]] | None = None
         self.ends: dict[Pushed, bool] = {}
         self._above: WeakValueDictionary[int, Stack] | None = None
+
+    def known_of(self, lexemes: Hashable) -> dict[Any, Any]:
+        """What was made of lexemes that lead to it, or push the same states on it; to be added to.
+
+        It goes with the stack.
+        """
+        if self._known is None:
+            self._known = {}
+        return self._known.setdefault(lexemes, {})
 
     def push(self, state: int, viable: int = 0) -> Stack:
         """The stack with one more state; what it leads to depends on the stack alone."""
@@ -91,36 +97,27 @@ class Stack:
 _LOCK: Final = threading.Lock()
 
 
-class Fed(Protocol):
-    """What has been fed some lexemes."""
-
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """The stacks after a lexeme that can come."""
-        ...
-
-
-class Moves(Fed, Protocol):
-    """The lexemes that can come at some stacks.
+class Group(Protocol):
+    """Lexemes that can come at some stacks, and lead on in one way.
 
     Attributes:
-        key: Where it is the same, the same lexemes can come, and the text may end after the same.
+        terminals: Their names; of those that the parser does not see, None.
     """
 
-    key: Hashable
+    terminals: Container[str | None]
 
-    def outcomes(self) -> Mapping[str, bool]:
-        """For each lexeme that can come, whether the text may end after it."""
+    def after(self, terminal: str | None) -> frozenset[Stack]:
+        """The stacks after one of them."""
         ...
 
-    def group(self, terminal: str) -> int | None:
-        """The number of those lexemes that can come before which the same is reduced."""
+    def may_end(self, terminal: str | None) -> bool:
+        """Whether the text may end after one of them."""
         ...
 
-    def begun(self, group: int) -> tuple[dict[Any, Any], Fed]:
-        """What is known of a group wherever it leads to the same stacks.
+    def known(self) -> dict[Any, Any]:
+        """What is known of them wherever they lead to the same stacks.
 
-        What stands in it may refer to the group, but to no `Moves`: those know of stacks that need
-        not live as long.
+        What stands in it may refer to this group.
         """
         ...
 
@@ -136,8 +133,8 @@ class Parser(Protocol):
         """Terminals but for which none can come; None if there is not one lexer."""
         ...
 
-    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> Moves:
-        """Which of some lexemes can come."""
+    def groups(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> Sequence[Group]:
+        """Those of some lexemes that can come."""
         ...
 
     def feed_all(
@@ -179,6 +176,41 @@ class Split:
         self.reductions = reductions
 
 
+class Unchanged:
+    """Lexemes that lead back to the same stacks.
+
+    Args:
+        stacks: The stacks.
+        terminals: Their names, or None.
+        accepts: Whether the text may end there.
+    """
+
+    __slots__ = ("_accepts", "_lexemes", "_stacks", "terminals")
+
+    def __init__(
+        self, stacks: frozenset[Stack], terminals: frozenset[str | None], accepts: bool
+    ) -> None:
+        self.terminals: Container[str | None] = terminals
+        self._lexemes = terminals
+        self._stacks = stacks
+        self._accepts = accepts
+
+    def after(self, terminal: str | None) -> frozenset[Stack]:
+        """See `Group`."""
+        return self._stacks
+
+    def may_end(self, terminal: str | None) -> bool:
+        """See `Group`."""
+        return self._accepts
+
+    def known(self) -> dict[Any, Any]:
+        """See `Group`."""
+        if len(self._stacks) != 1:
+            return {}
+        (stack,) = self._stacks
+        return stack.known_of(self._lexemes)
+
+
 class LalrGroup:
     """Lexemes before which an LALR parser reduces the same.
 
@@ -189,92 +221,31 @@ class LalrGroup:
         split: What is shifted then.
     """
 
-    __slots__ = ("parser", "pushed", "split", "stack")
+    __slots__ = ("_parser", "_pushed", "_split", "_stack", "terminals")
 
     def __init__(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> None:
-        self.parser = parser
-        self.stack = stack
-        self.pushed = pushed
-        self.split = split
+        self.terminals: Container[str | None] = split.shifts
+        self._parser = parser
+        self._stack = stack
+        self._pushed = pushed
+        self._split = split
 
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """See `Fed`."""
-        return frozenset((self.top(terminal),))
+    def after(self, terminal: str | None) -> frozenset[Stack]:
+        """See `Group`."""
+        assert terminal is not None
+        shifted = self._split.shifts[terminal]
+        return frozenset((self._parser.pushed(self._stack, self._pushed, shifted),))
 
-    def top(self, terminal: str) -> Stack:
-        """The parser's stack after a lexeme."""
-        return self.parser.pushed(self.stack, self.pushed, self.split.shifts[terminal])
+    def may_end(self, terminal: str | None) -> bool:
+        """See `Group`."""
+        if terminal is None or terminal not in self._split.ending:
+            return False
+        pushed = (*self._pushed, self._split.shifts[terminal])
+        return self._parser.accepts_on(self._stack, pushed)
 
-    def key(self) -> Hashable:
-        """All that what comes after depends on, but for the stack that is left."""
-        return self.pushed
-
-
-class LalrMoves:
-    """The lexemes that can come on one stack of an LALR parser.
-
-    Args:
-        parser: The parser.
-        stack: The stack.
-        terminals: What is asked about.
-
-    Attributes:
-        key: See `Moves`.
-    """
-
-    __slots__ = ("_after", "_groups", "key")
-    key: Hashable
-
-    def __init__(self, parser: Lalr, stack: Stack, terminals: frozenset[str]) -> None:
-        self._groups = [self._group(parser, *each) for each in parser.run(stack, terminals)]
-        self._after: dict[str, frozenset[Stack]] = {}
-        splits = tuple([group.split for group in self._groups])
-        ending = [t for split in splits for t in split.ending]
-        self.key = (splits, tuple([self._may_end(t) for t in ending])) if ending else splits
-
-    def outcomes(self) -> Mapping[str, bool]:
-        """See `Moves`."""
-        return {
-            terminal: terminal in group.split.ending and self._may_end(terminal)
-            for group in self._groups
-            for terminal in group.split.shifts
-        }
-
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """See `Fed`."""
-        found = self._after.get(terminal)
-        if found is None:
-            group = self.group(terminal)
-            assert group is not None, "a lexeme that can come"
-            found = self._after[terminal] = self._groups[group].after(terminal)
-        return found
-
-    def group(self, terminal: str) -> int | None:
-        """See `Moves`."""
-        for number, group in enumerate(self._groups):
-            if terminal in group.split.shifts:
-                return number
-        return None
-
-    def begun(self, group: int) -> tuple[dict[Any, Any], LalrGroup]:
-        """See `Moves`."""
-        found = self._groups[group]
-        tables = found.stack.begun
-        if tables is None:
-            tables = found.stack.begun = {}
-        key = found.key()
-        table = tables.get(key)
-        if table is None:
-            table = tables.setdefault(key, {})
-        return table, found
-
-    def _group(self, parser: Lalr, stack: Stack, pushed: Pushed, split: Split) -> LalrGroup:
-        return LalrGroup(parser, stack, pushed, split)
-
-    def _may_end(self, terminal: str) -> bool:
-        group = self.group(terminal)
-        assert group is not None
-        return self._groups[group].parser.accepts(self.after(terminal))
+    def known(self) -> dict[Any, Any]:
+        """See `Group`."""
+        return self._stack.known_of((self._split, self._pushed))
 
 
 class Lalr:
@@ -333,10 +304,10 @@ class Lalr:
             found = self._rows[stack.state] = frozenset(self._states[stack.state])
         return found
 
-    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> LalrMoves:
-        """Which of some lexemes can come."""
+    def groups(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> Sequence[Group]:
+        """Those of some lexemes that can come."""
         (stack,) = stacks
-        return LalrMoves(self, stack, terminals)
+        return [LalrGroup(self, *each) for each in self.run(stack, terminals)]
 
     def feed_all(
         self, stacks: frozenset[Stack], terminals: Iterable[str]
@@ -363,13 +334,17 @@ class Lalr:
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""
         (stack,) = stacks
-        if END not in self._states[stack.state]:
+        return self.accepts_on(stack, ())
+
+    def accepts_on(self, stack: Stack, pushed: Pushed) -> bool:
+        """Whether the text may end where some states are pushed on a stack."""
+        first = here = _Reducing(stack, pushed, _ONLY_END, 0, 0, 0)
+        if END not in self._states[here.top[0]]:
             return False
-        here = _Reducing(stack, (), _ONLY_END, 0, 0, 0)
         passed = []
         may_end: bool | None = None
         while may_end is None:
-            if len(here.pushed) < 2:  # many stacks come to the same there
+            if len(here.pushed) < 2 or here is first:  # many stacks come to the same there
                 may_end = here.stack.ends.get(here.pushed)
                 if may_end is not None:
                     break
@@ -545,31 +520,28 @@ class _Reducing(NamedTuple):
         return self.pushed[-1] if self.pushed else (self.stack.state, self.stack.viable)
 
 
-class _GeneralMoves:
-    """The lexemes that can come, each with the stacks after it."""
+class _GeneralGroup:
+    """All lexemes that can come, each with the stacks after it."""
 
-    __slots__ = ("_after", "_outcomes", "key")
-    key: Hashable
+    __slots__ = ("_after", "_parser", "terminals")
 
     def __init__(self, parser: General, after: Mapping[str, frozenset[Stack]]) -> None:
+        self.terminals: Container[str | None] = after
+        self._parser = parser
         self._after = after
-        self._outcomes = {t: parser.accepts(stacks) for t, stacks in after.items()}
-        self.key = frozenset(self._outcomes.items())
 
-    def outcomes(self) -> Mapping[str, bool]:
-        """See `Moves`."""
-        return self._outcomes
-
-    def after(self, terminal: str) -> frozenset[Stack]:
-        """See `Moves`."""
+    def after(self, terminal: str | None) -> frozenset[Stack]:
+        """See `Group`."""
+        assert terminal is not None
         return self._after[terminal]
 
-    def group(self, terminal: str) -> None:
-        """See `Moves`: none share anything."""
+    def may_end(self, terminal: str | None) -> bool:
+        """See `Group`."""
+        return self._parser.accepts(self.after(terminal))
 
-    def begun(self, group: int) -> tuple[dict[Any, Any], Fed]:
-        """See `Moves`."""
-        raise AssertionError("no groups")
+    def known(self) -> dict[Any, Any]:
+        """See `Group`: nothing is kept."""
+        return {}
 
 
 class General:
@@ -614,9 +586,9 @@ class General:
     def waits_for(self, stacks: frozenset[Stack]) -> None:
         """Several lexers stand side by side."""
 
-    def moves(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> _GeneralMoves:
-        """Which of some lexemes can come."""
-        return _GeneralMoves(self, self.feed_all(stacks, terminals))
+    def groups(self, stacks: frozenset[Stack], terminals: frozenset[str]) -> Sequence[Group]:
+        """Those of some lexemes that can come."""
+        return [_GeneralGroup(self, self.feed_all(stacks, terminals))]
 
     def accepts(self, stacks: frozenset[Stack]) -> bool:
         """Whether the text may end here."""

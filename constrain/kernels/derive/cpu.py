@@ -81,6 +81,9 @@ OP_RULE = 9
 """rule, nullable"""
 OP_REHASH = 10
 """Alone, after a hashed section grew."""
+OP_BRANCHES = 11
+"""n, the number of a rule, then n terms, each to be followed by one of n rules from that one on,
+then whether each rule is nullable: their union"""
 OP_CAPTURE = 12
 """capture, i: body, j: before what follows, k: instead"""
 OP_BLUR = 13
@@ -152,6 +155,16 @@ def build(arena, program, results):
                 else:
                     node = make_and(A, 0, count, count)
             at += 1 + count
+        elif op == OP_BRANCHES:
+            count = np.int64(program[at + 1])
+            rule = np.int64(program[at + 2])
+            if not lacks_work(A, count):
+                for i in range(count):
+                    then = make_rule(A, rule + i, program[at + 3 + count + i] != 0)
+                    head = _term(results, program[at + 3 + i])
+                    A[A[WORK] + i] = make_cat(A, head, then, count)
+                node = make_alt(A, 0, count, count)
+            at += 2 + 2 * count
         elif op == OP_REPEAT:
             x = _term(results, program[at + 1])
             node = make_repeat(A, x, np.int64(program[at + 2]), np.int64(program[at + 3]))
