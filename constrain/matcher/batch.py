@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from constrain.automaton import Automaton, MaskRow
 from constrain.errors import MatchError, SamplingError
 from constrain.matcher.bitmask import as_numpy_bitmask
 from constrain.matcher.matcher import Matcher
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["fill_next_token_bitmasks"]
 
@@ -39,7 +42,7 @@ Int32Array = npt.NDArray[np.int32]
 
 def fill_next_token_bitmasks(
     matchers: Sequence[Matcher | None],
-    bitmask: Any,  # noqa: ANN401 - NumPy or torch
+    bitmask: npt.NDArray[np.int32] | torch.Tensor,
     *,
     workers: int = 1,
 ) -> None:

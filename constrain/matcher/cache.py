@@ -23,7 +23,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, ParamSpec
 
 from constrain.errors import ConstrainError, GrammarError
 from constrain.grammar import Grammar
@@ -33,6 +33,7 @@ from constrain.vocab import Vocabulary
 
 __all__ = ["CacheInfo", "GrammarCache"]
 
+_P = ParamSpec("_P")
 _READ_AGAIN: Final = 4
 """Sizes of others that each request reads again, in turn; some 5 us each."""
 _ENTRY_BYTES: Final = 1_000
@@ -121,10 +122,10 @@ class GrammarCache:
 
     def compile(
         self,
-        make: Callable[..., Grammar],
+        make: Callable[_P, Grammar],
         /,
-        *source: Any,  # noqa: ANN401 - whatever `make` takes
-        **options: Any,  # noqa: ANN401
+        *source: _P.args,
+        **options: _P.kwargs,
     ) -> CompiledGrammar:
         """The compiled grammar of `make(*source, **options)`; made, and kept, if it is new.
 

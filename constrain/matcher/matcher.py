@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from constrain.algebra.printer import describe_bytes
 from constrain.algebra.store import DEAD, StateId
@@ -24,6 +24,11 @@ from constrain.errors import (
 )
 from constrain.matcher.bitmask import as_numpy_bitmask
 from constrain.matcher.past import Past, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import torch
 
 __all__ = ["Matcher"]
 
@@ -76,7 +81,9 @@ class Matcher:
 
     # What may come
 
-    def fill_next_token_bitmask(self, bitmask: Any, row: int = 0) -> bool:  # noqa: ANN401 - NumPy or torch
+    def fill_next_token_bitmask(
+        self, bitmask: npt.NDArray[np.int32] | torch.Tensor, row: int = 0
+    ) -> bool:
         """Write which tokens may come next into one row of `bitmask`.
 
         Args:
