@@ -22,6 +22,7 @@ from constrain.frontends.json_schema.assertions import kinds
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.emptiness import Emptiness
 from constrain.frontends.json_schema.expr import TRUE, Expr, Finite
+from constrain.frontends.json_schema.joined_objects import join
 from constrain.frontends.json_schema.layout import layout_of
 from constrain.frontends.json_schema.lower_array import array_term
 from constrain.frontends.json_schema.lower_object import object_term
@@ -185,6 +186,7 @@ class Lowering:
         emptiness = self.emptiness
         parts = [array_term(s, self) for s in values.arrays if emptiness.array_has_value(s)]
         objects = [s for s in values.objects if emptiness.object_has_value(s)]
+        objects = join(objects, in_order=self.style.property_order == "declared")
         # Of a whole text there is nothing yet: its first mask shall not wait for what comes later.
         ahead = len(objects) == 1 and expr is not self._whole
         parts += [object_term(s, self, ahead=ahead) for s in objects]
