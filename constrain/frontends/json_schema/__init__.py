@@ -36,8 +36,8 @@ The files of each stage, in reading order; `compile` goes the whole way.
    `explain` (which keywords collide). `reading` has all so far, remembered for the next grammar.
 5. Sets to terms: `style`, `text` (strings), `layout` (whitespace), `magnitudes`, `comparison`,
    `remainders`, `exponents`, `digits` (numbers), `staples` (terms that all schemas share), `lower`,
-   `lower_array`, `lower_object` with `taken` (keys that came before), `exclusion` (values that came
-   before).
+   `lower_array`, `joined_objects` (unions by the keys that must be there), `lower_object` with
+   `taken` (keys that came before), `exclusion` (values that came before).
 6. What is refused, dropped and reported: `refusals`, `late`, `audit`, `relax`, `report`.
 7. Of a text: `position` (where it stands), `where` (in which schemas, and which keyword refuses).
 """

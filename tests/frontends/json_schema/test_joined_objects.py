@@ -71,7 +71,7 @@ def test_texts_are_those_of_the_union(options, monkeypatch):
     for _ in range(6):
         schema = {
             "type": "object",
-            "properties": {key: INTEGER for key in KEYS[: rng.randint(2, 4)]},
+            "properties": dict.fromkeys(KEYS[: rng.randint(2, 4)], INTEGER),
             "anyOf": [{"required": keys} for keys in drawn(rng)],
             "additionalProperties": rng.random() < 0.5,
         }
@@ -88,7 +88,7 @@ def test_one_of_many_keys_takes_as_many_states_as_there_are_keys(order):
     keys = [f"key {i}" for i in range(24)]
     schema = {
         "type": "object",
-        "properties": {key: INTEGER for key in keys},
+        "properties": dict.fromkeys(keys, INTEGER),
         "anyOf": [{"required": [key]} for key in keys],
         "additionalProperties": False,
     }
