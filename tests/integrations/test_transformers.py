@@ -144,6 +144,7 @@ def test_drafts_that_are_taken_back() -> None:
     assert allowed(a, b) == {a, b}
     assert allowed(a, b, a) == {END, OTHER_END}
     assert allowed(a, c) == {END, OTHER_END}  # outside of the language
+    assert allowed(a, VOCAB.vocab_size) == {END, OTHER_END}
     assert allowed(a, WIDTH - 1) == {END, OTHER_END}
     assert allowed(b) == start
     assert allowed(b, TOKENS.index(b"ab"), END) == {END, OTHER_END}
@@ -173,6 +174,27 @@ def test_fewer_logits_than_tokens() -> None:
     processor = GrammarLogitsProcessor(compiled("a"))
     with pytest.raises(ModelError, match="gives 20 logits, and the vocabulary is 33 wide"):
         processor(torch.tensor([PROMPT]), torch.zeros(1, 20))
+
+
+def test_as_many_logits_as_tokens() -> None:
+    processor = GrammarLogitsProcessor(compiled("a"))
+    scores = processor(torch.tensor([PROMPT]), torch.zeros(1, VOCAB.vocab_size))
+    assert scores.isfinite().sum() == 1
+
+
+def test_each_step_accepts_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the sequence is: the tokens before are not accepted once more."""
+    accepted = []
+    accept_token = constrain.Matcher.accept_token
+
+    def counting(matcher: constrain.Matcher, token: int) -> bool:
+        accepted.append(token)
+        return accept_token(matcher, token)
+
+    monkeypatch.setattr(constrain.Matcher, "accept_token", counting)
+    processor = GrammarLogitsProcessor(compiled("[ab]{20,}"))
+    found = generated(model(), [PROMPT], processor, max_new_tokens=15)
+    assert accepted == found[0][:14]  # the last one is not asked about
 
 
 def test_what_is_no_compiled_grammar() -> None:
