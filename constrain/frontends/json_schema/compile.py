@@ -8,7 +8,8 @@ from typing import Any
 
 from constrain.algebra.store import Prelude
 from constrain.algebra.terms import Term
-from constrain.errors import GrammarError, UnsupportedFeatureError
+from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
+from constrain.frontends.json_schema.hints import wrapped_schema
 from constrain.frontends.json_schema.keywords import DIALECTS
 from constrain.frontends.json_schema.lower import Lowering
 from constrain.frontends.json_schema.openapi import rewrite_openapi
@@ -90,8 +91,15 @@ def from_json_schema(
     _check_choice("on_unsupported", on_unsupported, ("refuse", "relax"))
     _check_choice("dialect", dialect, (None, *DIALECTS))
     _check_registry(registry)
+    root = read_schema(schema, limits)
+    if (name := wrapped_schema(root)) is not None:
+        raise SchemaError(
+            f"this says nothing of values: it is no schema, but has one as {name!r}",
+            pointer=f"#/{name}",
+            hint=f"pass that alone: schema[{name!r}]",
+        )
     return texts_of(
-        read_schema(schema, limits),
+        root,
         how,
         dialect=dialect,
         registry=registry,

@@ -12,7 +12,7 @@ from typing import Final
 from constrain.frontends.json_schema.keywords import DIALECTS, TYPES, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 
-__all__ = ["about_keyword", "about_reference", "about_value"]
+__all__ = ["about_keyword", "about_reference", "about_value", "wrapped_schema"]
 
 _CALLED: Final = {
     "str": "string",
@@ -39,6 +39,27 @@ _CALLED: Final = {
 _FORMATS: Final = {"date": "date", "datetime": "date-time", "time": "time", "uuid": "uuid"}
 _MOST_KEYS: Final = 10_000
 """Keys among which a similar one is looked for."""
+
+
+_WRAPPERS: Final = ("schema", "json_schema", "parameters", "input_schema", "inputSchema")
+"""Under which names APIs carry schemas: of a response format, a function, a tool."""
+
+_KEYWORDS: Final = frozenset().union(*[dialect.keywords for dialect in DIALECTS.values()])
+_OF_WRAPPERS: Final = frozenset(("title", "description", "strict", "examples"))
+
+
+def wrapped_schema(root: JSON) -> str | None:
+    """Under which name an object that says nothing itself has a schema, as in a request.
+
+    As a schema it would let every value through, for names that are no keywords are annotations.
+    """
+    if not isinstance(root, dict) or not _KEYWORDS.isdisjoint(root.keys() - _OF_WRAPPERS):
+        return None
+    for name in _WRAPPERS:
+        inside = root.get(name)
+        if isinstance(inside, dict) and not _KEYWORDS.isdisjoint(inside):
+            return name
+    return None
 
 
 def about_value(keyword: Keyword, value: JSON, dialect: Dialect) -> str | None:

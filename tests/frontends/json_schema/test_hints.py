@@ -24,6 +24,16 @@ from constrain.frontends.json_schema import from_json_schema
             "#/type",
             "a response_format is none: pass response_format['json_schema']['schema']",
         ),
+        (
+            {"name": "n", "strict": True, "schema": {"type": "object"}},
+            "#/schema",
+            "pass that alone: schema['schema']",
+        ),
+        (
+            {"name": "f", "description": "A tool.", "parameters": {"properties": {}}},
+            "#/parameters",
+            "pass that alone: schema['parameters']",
+        ),
         ({"type": "json_object"}, "#/type", 'write {"type": "object"} for any object'),
         ({"type": "qwertz"}, "#/type", None),
         ({"type": 3}, "#/type", None),
@@ -134,3 +144,17 @@ def test_a_key_that_comes_twice_is_pointed_at(text: str) -> None:
 def test_unknown_keywords(name: str, dialect: str | None, reason: str) -> None:
     (use,) = from_json_schema({name: {}}, dialect=dialect).report
     assert (use.use, use.reason) == ("annotation", reason)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"schema": {}},
+        {"schema": {"maker": "x"}},
+        {"type": "object", "schema": {"type": "string"}},
+        {"$defs": {}, "parameters": {"type": "object"}},
+        {"properties": {"schema": {"type": "string"}}},
+    ],
+)
+def test_other_names_beside_keywords_are_annotations(schema):
+    assert from_json_schema(schema).report
