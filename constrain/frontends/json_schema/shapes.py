@@ -9,7 +9,7 @@ strings are few and are multiplied. What multiplies is bounded: every shape made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, TypeVar
@@ -159,12 +159,14 @@ class Shapes:
             [b.numbers for b in branches],
             lambda a, b: bool(self._all_numbers([a, b])),
             self._less_numbers,
+            lambda shape: shape.only,
         )
         texts = _alone(
             [w.strings for w in within],
             [b.strings for b in branches],
             lambda a, b: bool(self._all_strings([a, b])),
             self._less_strings,
+            lambda shape: shape.only,
         )
         arrays = _alone(
             [w.arrays for w in within],
@@ -307,6 +309,7 @@ def _alone(
     branches: Sequence[tuple[_Shape, ...]],
     share: Callable[[tuple[_Shape, ...], tuple[_Shape, ...]], bool],
     less: Callable[[tuple[_Shape, ...], list[tuple[_Shape, ...]]], tuple[_Shape, ...]],
+    listed: Callable[[_Shape], Collection[Hashable] | None] = lambda shape: None,
 ) -> list[_Shape]:
     """What is in exactly one of some branches, for one kind of value.
 
@@ -315,10 +318,40 @@ def _alone(
         branches: The branches.
         share: Whether two unions may have something in common.
         less: A union without others.
+        listed: The values of a shape that lists them.
     """
     others: list[list[tuple[_Shape, ...]]] = [[] for _ in within]
-    for i, j in combinations(range(len(within)), 2):
-        if within[i] and within[j] and share(within[i], within[j]):
+    for i, j in _pairs(within, listed):
+        if share(within[i], within[j]):
             others[i].append(branches[j])
             others[j].append(branches[i])
     return [s for own, rest in zip(within, others, strict=True) for s in less(own, rest)]
+
+
+def _pairs(
+    within: Sequence[tuple[_Shape, ...]],
+    listed: Callable[[_Shape], Collection[Hashable] | None],
+) -> Iterator[tuple[int, int]]:
+    """Pairs of unions that may share something: of those that list their values, only such as do.
+
+    A choice among hundreds of constants, each a branch with a title, has no such pair.
+    """
+    having: dict[Hashable, list[int]] = {}
+    lists: list[int] = []
+    others: list[int] = []
+    for i, union in enumerate(within):
+        values = [listed(shape) for shape in union]
+        if None in values:
+            others.append(i)
+            continue
+        lists.append(i)
+        for value in dict.fromkeys([value for some in values for value in some or ()]):
+            having.setdefault(value, []).append(i)
+    seen: set[tuple[int, int]] = set()
+    for some in having.values():
+        for pair in combinations(some, 2):
+            if pair not in seen:
+                seen.add(pair)
+                yield pair
+    yield from combinations(others, 2)
+    yield from [(i, j) if i < j else (j, i) for i in others for j in lists if within[j]]

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from constrain.errors import LimitExceededError, UnsatisfiableError, UnsupportedFeatureError
-from tests.frontends.json_schema.texts import Texts, strict_loads
+from tests.frontends.json_schema.texts import Texts, compare, strict_loads
 
 KEYS = ["t", "a", "ab"]
 LEAVES = [1, 2, "x", "xy"]
@@ -111,3 +111,29 @@ def check(seed: int, schemas: int) -> int:
 @pytest.mark.parametrize("seed", range(6))
 def test_small_objects(seed: int) -> None:
     assert check(seed, 15) >= 11
+
+
+@pytest.mark.parametrize("made", ["c{}".format, int, float], ids=["strings", "integers", "floats"])
+def test_hundreds_of_constants_are_told_apart_by_their_values(made):
+    constants = [made(i) for i in range(700)]
+    branches = [{"const": value, "title": f"Number {i}"} for i, value in enumerate(constants)]
+    texts = Texts({"oneOf": [*branches, {"enum": [constants[5], "more"]}]}, style="any")
+    assert texts.accepts(json.dumps(constants[699]))
+    assert texts.accepts('"more"')
+    assert not texts.accepts(json.dumps(constants[5]))  # in two branches
+    assert not texts.accepts('"other"')
+
+
+def test_constants_beside_other_branches_count_in_each_of_them():
+    rng = random.Random(11)
+    leaves = [*LEAVES, 1.5, True, None]
+    kept = 0
+    for _ in range(150):
+        branches = [
+            rng.choice(
+                [member(rng), {"const": rng.choice(leaves)}, {"enum": rng.sample(leaves, 3)}]
+            )
+            for _ in range(rng.randint(2, 5))
+        ]
+        kept += compare({"oneOf": branches}, [*leaves, "y", 3, [1]]) == "same"
+    assert kept > 100
