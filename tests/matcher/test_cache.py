@@ -388,3 +388,37 @@ def test_arguments_are_checked():
 def test_a_cache_says_what_it_is():
     cache = a_cache(12_345)
     assert "0 grammars, 0 of 12,345 bytes" in repr(cache)
+
+
+def test_equal_arguments_are_one_whether_their_parts_are_one_object_or_several():
+    word = "".join(["tag", "s"])
+    twin = "".join(["tag", "s"])
+    assert word is not twin
+    cache = a_cache()
+    first = cache.compile(Grammar.from_json_schema, {"enum": [word, [word]]})
+    assert cache.compile(Grammar.from_json_schema, {"enum": [word, [twin]]}) is first
+
+
+def test_what_just_fits_is_kept():
+    cache = a_cache()
+    cache.compile(Grammar.from_json_schema, SCHEMA)
+    enough = cache.nbytes
+    for max_bytes, num_kept in ((enough, 1), (enough - 1, 0)):
+        small = a_cache(max_bytes)
+        small.compile(Grammar.from_json_schema, SCHEMA)
+        assert small.nbytes == (enough if num_kept else 0)
+        assert len(small) == num_kept
+
+
+def test_a_cache_of_no_bytes_keeps_nothing():
+    cache = a_cache(0)
+    play(cache.compile(Grammar.from_json_schema, SCHEMA))
+    assert (len(cache), cache.info.evictions) == (0, 1)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_masks_are_made_ahead_where_that_is_asked_for(eager):
+    options = {"eager": True} if eager else {}
+    cache = GrammarCache(BYTES, max_bytes=PLENTY, **options)
+    automaton = cache.compile(Grammar.from_json_schema, SCHEMA).automaton
+    assert (automaton.known_row(automaton.start) is not None) == eager
