@@ -200,6 +200,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             json_name=False,
             between="\n",
             end="<｜tool▁calls▁end｜>",
+            never=("<｜tool▁call▁begin｜>",),
             source="DeepSeek-V3 and DeepSeek-R1: the chat template in their tokenizer_config.json",
         ),
         "deepseek-v3.1": ToolFormat(
@@ -208,6 +209,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             json_name=False,
             between="",
             end="<｜tool▁calls▁end｜>",
+            never=("<｜tool▁call▁begin｜>",),
             source="huggingface.co/deepseek-ai/DeepSeek-V3.1, README, ToolCall",
         ),
         "deepseek-v3.2": ToolFormat(
@@ -302,6 +304,7 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
             id=_DIGITS,
             between="",
             end="<|tool_calls_section_end|>",
+            never=("<|tool_call_begin|>",),
             source=f"{_LLAMA_CPP}/Kimi-K2-Thinking.jinja; huggingface.co/moonshotai/"
             "Kimi-K2-Instruct, docs/tool_call_guidance.md",
         ),

@@ -170,6 +170,26 @@ def test_calls_in_special_tokens(name, choice):
         assert not matcher.accept_token(ord("z"))
 
 
+@pytest.mark.parametrize(
+    ("family", "mark"),
+    [
+        ("kimi-k2", "<|tool_call_begin|>"),
+        ("deepseek", "<｜tool▁call▁begin｜>"),
+        ("deepseek-v3.1", "<｜tool▁call▁begin｜>"),
+    ],
+)
+def test_a_call_begins_only_in_the_section_of_calls(family, mark):
+    """Parsers pass over a call outside of it, or take what was not constrained for a call."""
+    vocab = Vocabulary([b"a", b"<", None, None], eos_token_ids=[3], special_tokens={mark: 2})
+    for choice in ("auto", "none"):
+        grammar = Grammar.from_tools([PING], choice, format=family)
+        assert grammar.accepts(b"It is a <")
+        assert not grammar.accepts(f"It is a {mark}".encode())
+        matcher = constrain.compile(grammar, vocab).matcher()
+        assert not matcher.accept_token(2)
+    assert Grammar.from_tools([PING], format=family).accepts(CALLS[family][1].encode())
+
+
 def test_harmony_addresses_functions_only_in_a_call():
     grammar = Grammar.from_tools([PING], format="harmony")
     before = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant"
