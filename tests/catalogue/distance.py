@@ -93,7 +93,7 @@ class Distances:
         if kind == lay.CAPTURE:
             return [b]
         if kind in (lay.RULE, lay.FOLLOW):
-            if kind == lay.RULE and self._stacks(a) is not None:
+            if kind == lay.RULE and self._stacks(node) is not None:
                 return []
             body = self._body(node)
             if not body and kind == lay.RULE:
@@ -102,9 +102,10 @@ class Distances:
             return [body - 1] if body else []
         return []
 
-    def _stacks(self, rule: int) -> float | None:
+    def _stacks(self, node: int) -> float | None:
         """The distance of a rule that is a stack; None for another."""
-        found = stacks_of(self._store._rules[rule])
+        rule = self._store.rule_of(StateId(node))
+        found = None if rule is None else stacks_of(rule)
         if found is None:
             return None
         parser, stacks = found
@@ -117,7 +118,7 @@ class Distances:
         return int(self._store.arena[int(self._store.arena[lay.BODY]) + node])
 
     def _relax(self, node: int, parts: list[int], draft: dict[int, float]) -> float:
-        kind, a, lo = self._store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+        kind, _, lo = self._store.arena[lay.NODE * node + lay.KIND :][:3].tolist()
         far = [self._known[p] if p in self._known else draft[p] for p in parts]
         if kind == lay.CAT:
             return sum(far)
@@ -130,7 +131,7 @@ class Distances:
         if kind == lay.CAPTURE:
             return far[0] + GUESS_OF_FOLLOW
         if kind in (lay.RULE, lay.FOLLOW) and not far:
-            found = self._stacks(a) if kind == lay.RULE else None
+            found = self._stacks(node) if kind == lay.RULE else None
             return GUESS_OF_FOLLOW if found is None else found
         if kind in (lay.RULE, lay.FOLLOW):
             return far[0]
