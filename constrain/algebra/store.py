@@ -316,7 +316,7 @@ class TermStore:
         Raises:
             LimitExceededError: The grammar grew past its limits.
         """
-        return self.advance_until_dead(state, data)[0]
+        return self.after(state, np.frombuffer(data, np.uint8), 0, len(data))
 
     def advance_until_dead(self, state: StateId, data: bytes) -> tuple[StateId, int]:
         """The state after `data`, and how many bytes were read, the fatal one included."""
@@ -433,6 +433,8 @@ class TermStore:
             classes, targets = self._row(blurred)
         undecided = [t < 0 or bool(self._flags(t) & lay.UNSURE) for t in targets.tolist()]
         alive = targets != DEAD
+        if not any(undecided):
+            return np.flatnonzero(alive[classes]).astype(np.uint8).tobytes()
         return bytes(
             [
                 byte

@@ -144,6 +144,36 @@ def test_forced_text_stops_where_there_is_a_choice():
     assert compiled("(ab)?").matcher().find_jump_forward_bytes() == b""
 
 
+def test_long_forced_text_comes_in_pieces():
+    text = b"ab" * 40_000
+    matcher = constrain.compile(Grammar.text(text), NASTY).matcher()
+    first = matcher.find_jump_forward_bytes()
+    assert first == text[:65_536]
+    assert matcher.accept_bytes(first)
+    rest = matcher.find_jump_forward_bytes()
+    assert rest == text[65_536:]
+    assert matcher.accept_bytes(rest)
+    assert matcher.find_jump_forward_bytes() == b""
+
+
+def test_a_matcher_is_accepting_only_where_the_text_is_a_sentence():
+    matcher = compiled().matcher()
+    assert not matcher.is_accepting
+    assert matcher.accept_token(A)
+    assert not matcher.is_accepting
+    assert matcher.accept_token(B)
+    assert matcher.is_accepting
+    assert matcher.accept_token(EOS)
+    assert matcher.is_accepting
+
+
+def test_words_past_the_vocabulary_are_cleared():
+    bitmask = np.full((2, 9), -1, np.int32)
+    compiled("a").matcher().fill_next_token_bitmask(bitmask, 1)
+    assert allowed_ids(bitmask, 1, 9 * 32) == {0, 4}
+    assert (bitmask[0] == -1).all()
+
+
 def test_the_bitmask_must_fit():
     matcher = compiled().matcher()
     with pytest.raises(constrain.SamplingError, match="70 tokens need 3"):
