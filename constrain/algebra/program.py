@@ -37,8 +37,11 @@ class Numbers(Protocol):
         """The number of a rule, the same each time."""
         ...
 
-    def branch_ids(self, branches: t.Branches) -> int:
-        """The number of the first of some rules, the others follow it."""
+    def branch_ids(self, branches: t.Branches) -> tuple[int, int]:
+        """The number of the first of some rules; the others follow it, and then their union.
+
+        And the number of the first of others with the same heads, or -1.
+        """
         ...
 
     def capture_id(self, capture: t.Capture) -> int:
@@ -165,7 +168,7 @@ def _rule(term: t.Rule, operands: Operands, numbers: Numbers, out: list[int]) ->
 
 
 def _branches(term: t.Branches, operands: Operands, numbers: Numbers, out: list[int]) -> None:
-    out += (ops.OP_BRANCHES, len(operands), numbers.branch_ids(term))
+    out += (ops.OP_BRANCHES, len(operands), *numbers.branch_ids(term))
     out += operands
     out += term.nullables
 
@@ -192,6 +195,7 @@ _EMITTERS: Final[dict[type[t.Term], Callable[[Any, Operands, Numbers, list[int]]
     t.Repeat: _repeat,
     t.Rule: _rule,
     t.Timed: _rule,
+    t.Branch: _rule,
     t.Branches: _branches,
     t.Capture: _capture,
     t.Token: _token,

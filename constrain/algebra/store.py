@@ -60,7 +60,7 @@ _TERM_BYTES: Final = 100
 """A term in Python with its entry here: estimated, as is a rule, from 100 schemas of MaskBench."""
 _RULE_BYTES: Final = 2_000
 """A rule with its body and what a front-end knows of it."""
-_COMES_AGAIN: Final = (t.Rule, t.Branches)
+_COMES_AGAIN: Final = (t.Rule, t.Branch, t.Branches)
 _GAP: Final = 1024
 """Zeros in a row, from which on an arena is copied in two parts."""
 
@@ -119,6 +119,7 @@ class TermStore:
         self._rules: list[t.Rule | t.Branches] = []
         """By number. Rules of `Branches` are found there until they are needed."""
         self._branch_ids: dict[t.Branches, int] = {}
+        self._branches_like: dict[int, tuple[t.Branches, int]] = {}
         self.counts_tokens = False
         self.names_tokens = False
         self._counts_matter = False
@@ -178,13 +179,17 @@ class TermStore:
             self.counts_tokens |= isinstance(rule, t.Timed)
         return found
 
-    def branch_ids(self, branches: t.Branches) -> int:
-        """The number of the first of some rules, the others follow it; the same each time."""
-        found = self._branch_ids.get(branches)
-        if found is None:
-            found = self._branch_ids[branches] = len(self._rules)
-            self._rules += [branches] * len(branches.heads)
-        return found
+    def branch_ids(self, branches: t.Branches) -> tuple[int, int]:
+        """The number of the first of some rules; the others follow it, and then their union.
+
+        And the number of the first of others with the same heads, or -1.
+        """
+        first = self._branch_ids.get(branches)
+        if first is None:
+            first = self._branch_ids[branches] = len(self._rules)
+            self._rules += [branches] * (len(branches.heads) + 1)
+        _, like = self._branches_like.setdefault(id(branches.heads), (branches, first))
+        return first, like if like != first else -1
 
     def _rule(self, number: int) -> t.Rule:
         """The rule of a number."""
@@ -280,11 +285,13 @@ class TermStore:
         """
         made = number = 0
         while number < len(self._rules) and made < budget and self.num_terms <= max_terms:
-            node = self.intern(self._rule(number))
-            if not self.arena[self.arena[lay.BODY] + node]:
-                self._make_body(node)
-                made += 1
+            rule = self._rule(number)
             number += 1
+            if not (isinstance(rule, t.Branch) and rule.is_union):
+                node = self.intern(rule)
+                if not self.arena[self.arena[lay.BODY] + node]:
+                    self._make_body(node)
+                    made += 1
         return made
 
     def blur(self, state: StateId) -> StateId:

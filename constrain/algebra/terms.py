@@ -20,7 +20,6 @@ Nothing here recurses: terms may be as deep as a user's input.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Final
 
 __all__ = [
@@ -30,6 +29,7 @@ __all__ = [
     "EPS",
     "Alt",
     "And",
+    "Branch",
     "Branches",
     "ByteClass",
     "Capture",
@@ -257,7 +257,7 @@ class Branches(Alt):
         make: Makes the body of rule i, as the thunk of a `Rule` does.
     """
 
-    __slots__ = ("_rules", "heads", "make", "name", "nullables")
+    __slots__ = ("_members", "heads", "make", "name", "nullables")
 
     def __init__(
         self,
@@ -272,30 +272,50 @@ class Branches(Alt):
         self.heads = heads
         self.nullables = nullables
         self.make = make
-        self._rules: dict[int, Rule] = {}
+        self._members: tuple[Term, ...] | None = None
 
     def rule(self, number: int) -> Rule:
-        """Rule `number`, the same each time; its body is not kept."""
-        found = self._rules.get(number)
-        if found is None:
-            made = Rule(
-                self.name,
-                partial(self.make, number),
-                nullable=self.nullables[number],
-                keep=False,
-            )
-            found = self._rules.setdefault(number, made)
-        return found
+        """Rule `number`, made anew each time; `len(heads)` is that of all of this."""
+        return Branch(self, number)
 
     @property
     def members(self) -> tuple[Term, ...]:  # type: ignore[override]
-        """As of `Alt`."""
-        return tuple([Cat(head, self.rule(n)) for n, head in enumerate(self.heads)])
+        """As of `Alt`; the same each time."""
+        if self._members is None:
+            found = tuple([Cat(head, self.rule(n)) for n, head in enumerate(self.heads)])
+            self._members = self._members or found
+        return self._members
 
     @property
     def parts(self) -> tuple[Term, ...]:  # type: ignore[override]
         """As of any term."""
         return self.members
+
+
+class Branch(Rule):
+    """A rule of `Branches`. There are many: a `Rule` and its thunk are four objects.
+
+    Attributes:
+        is_union: It is all of them.
+    """
+
+    __slots__ = ("_branches", "_number", "is_union")
+
+    def __init__(self, branches: Branches, number: int) -> None:
+        self.is_union = number == len(branches.heads)
+        self.nullable = not self.is_union and branches.nullables[number]
+        self.regular = False
+        self.parts = ()
+        self.name = branches.name
+        self.keep = False
+        self._body = None
+        self._branches = branches
+        self._number = number
+
+    def thunk(self) -> Term:
+        """Makes the body."""
+        branches = self._branches
+        return Alt(branches.members) if self.is_union else branches.make(self._number)
 
 
 class Timed(Rule):

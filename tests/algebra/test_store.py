@@ -222,33 +222,46 @@ def _regular(term: t.Term) -> bool:
     return term.regular and not term.nullable and term is not t.EMPTY
 
 
-branches = st.lists(
-    st.tuples(plain_terms.map(t.non_nullable).filter(_regular), plain_terms), min_size=1, max_size=5
-)
+heads = st.lists(plain_terms.map(t.non_nullable).filter(_regular), min_size=1, max_size=5)
 
 
-@given(branches, plain_terms, texts)
-def test_branches_are_heads_with_rules_behind_them(ways, then, text):
-    ways = [(head, body) for head, body in ways if body is not t.EMPTY]
-    term = t.Branches(
-        "branch",
-        tuple([head for head, _ in ways]),
-        tuple([body.nullable for _, body in ways]),
-        lambda number: ways[number][1],
-    )
-    plain = t.alt([t.cat(head, body) for head, body in ways])
+@given(heads.map(tuple), st.data())
+def test_branches_are_heads_with_rules_behind_them(heads, data):
+    """Several with the same heads: all but the first have their row from it."""
     store, slow = TermStore(), ref.Reference()
-    state = store.intern(t.cat(term, then))
-    node, spelled_out = slow.intern(t.cat(plain, then)), slow.intern(t.cat(term, then))
-    for b in text:
-        assert store.nullable(state) == ref.nullable(node) == ref.nullable(spelled_out)
-        allowed = {byte for byte in ALPHABET if not slow.empty(slow.derive(node, byte))}
-        assert {byte for byte in store.next_bytes(state) if byte in ALPHABET} == allowed
-        state, node = store.advance(state, bytes([b])), slow.derive(node, b)
-        spelled_out = slow.derive(spelled_out, b)
-        if slow.empty(node):
-            assert state == DEAD
-            break
+    for _ in range(3):
+        bodies = [data.draw(plain_terms.filter(lambda x: x is not t.EMPTY)) for _ in heads]
+        then = data.draw(plain_terms)
+        nullable = tuple([body.nullable for body in bodies])
+        term = t.Branches("branch", heads, nullable, lambda number, bodies=bodies: bodies[number])
+        plain = t.alt([t.cat(head, body) for head, body in zip(heads, bodies, strict=True)])
+        beside = data.draw(plain_terms)
+        state = store.intern(t.alt((t.cat(term, then), beside)))
+        node = slow.intern(t.alt((t.cat(plain, then), beside)))
+        spelled_out = slow.intern(t.alt((t.cat(term, then), beside)))
+        for b in data.draw(texts):
+            allowed = {byte for byte in ALPHABET if not slow.empty(slow.derive(node, byte))}
+            assert {byte for byte in store.next_bytes(state) if byte in ALPHABET} == allowed
+            state, node = store.advance(state, bytes([b])), slow.derive(node, b)
+            spelled_out = slow.derive(spelled_out, b)
+            if slow.empty(node):
+                assert state == DEAD
+                break
+            assert store.nullable(state) == ref.nullable(node) == ref.nullable(spelled_out)
+
+
+def test_no_token_begins_branches():
+    """Also where their rows are had from others, so that they have no body."""
+    names = (t.literal(b"a"), t.literal(b"bb"))
+    store = TermStore(tokens=Tokens())
+    for _ in range(2):
+        branches = t.Branches("branch", names, (False, False), lambda number: t.token(1))
+        state = store.intern(t.alt((branches, t.cat(t.token(2), t.literal(b"c")))))
+        assert store.nullable(store.advance(store.after_token(state, 2), b"c"))
+        assert store.after_token(state, 1) == DEAD
+        after = store.advance(state, b"bb")
+        store.make_first(after)
+        assert store.nullable(store.after_token(after, store.token_code(1)))
 
 
 def test_branches_are_made_only_when_reached_and_once():

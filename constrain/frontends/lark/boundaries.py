@@ -127,8 +127,7 @@ class _Plan:
         names: The terminals that the parser may get.
         ways: For each set of first code points, its bytes, the place after it, and the numbers of
             the ends that can be reached, and that are reached.
-        groups: What of that remains of a group, by which ends it has, and whether a text may end
-            there.
+        groups: What of that remains of a group, by its kind.
     """
 
     __slots__ = ("ends", "groups", "ignored", "names", "scanner", "ways")
@@ -144,7 +143,7 @@ class _Plan:
         self.names = frozenset([name for _, name, _, _ in ends if name is not None])
         self.ignored = any([name is None for _, name, _, _ in ends])
         self.ways = ways
-        self.groups: dict[tuple[bool | None, ...], _Ways] = {}
+        self.groups: dict[Hashable, _Ways] = {}
 
 
 def stacks_of(rule: Rule) -> tuple[Parser, frozenset[Stack]] | None:
@@ -308,26 +307,23 @@ class Boundaries:
 
     def _ways(self, plan: _Plan, group: Group) -> _Ways:
         """How the lexemes of a group begin."""
-        terminals = group.terminals
-        nullable: list[bool | None] = []  # None: it cannot come
-        for _, name, can_end, can_go_on in plan.ends:
-            here: bool | None = None
-            if name in terminals:
-                here = can_end and group.may_end(name)
-                if not (here or can_go_on):
-                    here = None
-            nullable.append(here)
-        key = tuple(nullable)
-        found = plan.groups.get(key)
+        kind = group.kind()
+        found = plan.groups.get(kind)
         if found is None:
+            nullable: dict[int, bool] = {}  # of the ends that can come
+            for n, (_, name, can_end, can_go_on) in enumerate(plan.ends):
+                if name in group.terminals:
+                    may_end = can_end and group.may_end(name)
+                    if may_end or can_go_on:
+                        nullable[n] = may_end
             ways = []
             for spelled, place, reached, ended in plan.ways:
-                numbers = [n for n in reached if nullable[n] is not None]
+                numbers = [n for n in reached if n in nullable]
                 if numbers:
-                    may_end = any([nullable[n] for n in ended])
+                    may_end = any([nullable.get(n) for n in ended])
                     ways.append((spelled, may_end, self._part(plan, place, numbers)))
             made = _Ways(*zip(*ways, strict=True)) if ways else _Ways((), (), ())
-            found = plan.groups.setdefault(key, self._alike.setdefault(made, made))
+            found = plan.groups.setdefault(kind, self._alike.setdefault(made, made))
         return found
 
     def _part(self, plan: _Plan, place: Place, numbers: Iterable[int]) -> _Part:

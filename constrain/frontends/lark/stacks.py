@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.limits import Limits
@@ -68,7 +68,7 @@ class Stack:
         self.outlook: object | None = None
         self._known: dict[Hashable, dict[Any, Any]] | None = None
         self.ends: dict[Pushed, bool] = {}
-        self._above: WeakValueDictionary[int, Stack] | None = None
+        self._above: dict[int, ref[Stack]] = {}  # at most one for each state of the parser
 
     def known_of(self, lexemes: Hashable) -> dict[Any, Any]:
         """What was made of lexemes that lead to it, or push the same states on it; to be added to.
@@ -81,16 +81,15 @@ class Stack:
 
     def push(self, state: int, viable: int = 0) -> Stack:
         """The stack with one more state; what it leads to depends on the stack alone."""
-        above = self._above
-        if above is None:
-            with _LOCK:
-                above = self._above = self._above or WeakValueDictionary()
-        found = above.get(state)
+        known = self._above.get(state)
+        found = None if known is None else known()
         if found is None:
             with _LOCK:
-                found = above.get(state)
+                known = self._above.get(state)
+                found = None if known is None else known()
                 if found is None:
-                    found = above[state] = Stack(self, state, viable)
+                    found = Stack(self, state, viable)
+                    self._above[state] = ref(found)
         return found
 
 
@@ -105,6 +104,10 @@ class Group(Protocol):
     """
 
     terminals: Container[str | None]
+
+    def kind(self) -> Hashable:
+        """Where it is the same, so are the terminals, and those after which the text may end."""
+        ...
 
     def after(self, terminal: str | None) -> frozenset[Stack]:
         """The stacks after one of them."""
@@ -195,6 +198,10 @@ class Unchanged:
         self._stacks = stacks
         self._accepts = accepts
 
+    def kind(self) -> Hashable:
+        """See `Group`."""
+        return (self._lexemes, self._accepts)
+
     def after(self, terminal: str | None) -> frozenset[Stack]:
         """See `Group`."""
         return self._stacks
@@ -229,6 +236,11 @@ class LalrGroup:
         self._stack = stack
         self._pushed = pushed
         self._split = split
+
+    def kind(self) -> Hashable:
+        """See `Group`."""
+        split = self._split
+        return (split, *[t for t in split.ending if self.may_end(t)]) if split.ending else split
 
     def after(self, terminal: str | None) -> frozenset[Stack]:
         """See `Group`."""
@@ -368,6 +380,11 @@ class Lalr:
     def pushes(self, state: int) -> dict[str, int]:
         """The states that symbols push."""
         return {s: a for s, a in self._states[state].items() if isinstance(a, int)}
+
+    @property
+    def table(self) -> Mapping[int, Mapping[str, _Action]]:
+        """For each state, what the table says before each symbol."""
+        return self._states
 
     def row(self, state: int) -> Iterable[str]:
         """The symbols for which a state has an action."""
@@ -529,6 +546,10 @@ class _GeneralGroup:
         self.terminals: Container[str | None] = after
         self._parser = parser
         self._after = after
+
+    def kind(self) -> Hashable:
+        """See `Group`."""
+        return frozenset([(terminal, self.may_end(terminal)) for terminal in self._after])
 
     def after(self, terminal: str | None) -> frozenset[Stack]:
         """See `Group`."""

@@ -89,6 +89,7 @@ class Tails:
         for state, found in items(parser, productions).items():
             self._items.setdefault(kept.get(state, state), set()).update(found)
         self._known: dict[tuple[int, int, int], bool] = {}
+        self._steps: dict[tuple[int, int, int, int], tuple[tuple[int, int], ...] | None] = {}
 
     def drops(self, below: int, state: int, pushed: int) -> bool:
         """Whether a state may be taken off before another is pushed.
@@ -129,22 +130,43 @@ class Tails:
         if not reduce(pushed, 1):
             return False
         while todo:
-            one, other = todo.pop()
-            for terminal in {*self._parser.row(one), *self._parser.row(other)} - self._rules:
-                mine = self._run(below, (state, one), terminal)
-                theirs = self._run(below, (other,), terminal)
-                if mine == theirs and mine:
-                    continue
-                match mine, theirs:
-                    case (int(top), s, *rest), (int(as_well), *others) if top == as_well:
-                        length = len(others) + 1
-                        if s != state or len(rest) != len(others) or length > 2:
-                            return False
-                        if not reduce(top, length):
-                            return False
-                    case _:
-                        return False
+            after = self._after(below, state, *todo.pop())
+            if after is None or not all([reduce(top, length) for top, length in after]):
+                return False
         return True
+
+    def _after(
+        self, below: int, state: int, one: int, other: int
+    ) -> tuple[tuple[int, int], ...] | None:
+        """What is to be looked at where it is reduced, for two stacks to do the same.
+
+        Returns:
+            States that both shift, each with how many it stands above what differs; or None if they
+            do not do the same before some terminal.
+        """
+        key = (below, state, one, other)
+        if key not in self._steps:
+            self._steps[key] = self._compare(*key)
+        return self._steps[key]
+
+    def _compare(
+        self, below: int, state: int, one: int, other: int
+    ) -> tuple[tuple[int, int], ...] | None:
+        found: dict[tuple[int, int], None] = {}
+        for terminal in {*self._parser.row(one), *self._parser.row(other)} - self._rules:
+            mine = self._run(below, (state, one), terminal)
+            theirs = self._run(below, (other,), terminal)
+            if mine == theirs and mine:
+                continue
+            match mine, theirs:
+                case (int(top), s, *rest), (int(as_well), *others) if top == as_well:
+                    length = len(others) + 1
+                    if s != state or len(rest) != len(others) or length > 2:
+                        return None
+                    found[top, length] = None
+                case _:
+                    return None
+        return tuple(found)
 
     def _goto(self, state: int, origin: str) -> int | None:
         action = self._parser.action(state, origin)
@@ -157,8 +179,9 @@ class Tails:
             The state that is shifted and the states under it; or the rule that is reduced into what
             is below, and how many states it takes from there; or that it fails.
         """
+        table = self._parser.table
         for _ in range(_MOST_REDUCTIONS):
-            action = self._parser.action(above[-1] if above else below, terminal)
+            action = table[above[-1] if above else below].get(terminal)
             if action is None:
                 return _FAILS
             if isinstance(action, int):
@@ -167,8 +190,8 @@ class Tails:
             if parts > len(above):
                 return (origin, parts - len(above))
             above = above[: len(above) - parts]
-            after = self._goto(above[-1] if above else below, origin)
-            if after is None:
+            after = table[above[-1] if above else below].get(origin)
+            if not isinstance(after, int):
                 return ()
             above = (*above, after)
         return ()

@@ -6,7 +6,8 @@ rule. Decided here: the normal form, how rows are shared, when a search gives up
 growth and rule bodies, which a kernel asks Python for by STATUS.
 
 Read in this order: `layout`, `nodes` (constructors), `rows` (derivatives by all bytes),
-`step` (by one), `several` (by those of a token), `emptiness`, `cpu` (entry points).
+`branches` (many rules at once), `step` (derivatives by one byte), `several` (by those of a token),
+`emptiness`, `cpu` (entry points).
 """
 
 from constrain.kernels.derive.cpu import advance, build

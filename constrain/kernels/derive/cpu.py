@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import entry, inner
+from constrain.kernels.derive.branches import branches_like, make_branches
 from constrain.kernels.derive.emptiness import decide, resolve
 from constrain.kernels.derive.layout import (
     ALL_ID,
@@ -82,8 +83,8 @@ OP_RULE = 9
 OP_REHASH = 10
 """Alone, after a hashed section grew."""
 OP_BRANCHES = 11
-"""n, the number of a rule, then n terms, each to be followed by one of n rules from that one on,
-then whether each rule is nullable: their union"""
+"""n, first, like, then n terms, then n times whether a rule is nullable: the union of n rules, from
+number `first` on, each behind one of the terms; see `branches.py`"""
 OP_CAPTURE = 12
 """capture, i: body, j: before what follows, k: instead"""
 OP_BLUR = 13
@@ -157,14 +158,14 @@ def build(arena, program, results):
             at += 1 + count
         elif op == OP_BRANCHES:
             count = np.int64(program[at + 1])
-            rule = np.int64(program[at + 2])
-            if not lacks_work(A, count):
+            first = np.int64(program[at + 2])
+            flags = program[at + 4 + count : at + 4 + 2 * count]
+            node = branches_like(A, first, flags, np.int64(program[at + 3]))
+            if A[STATUS] == OK and node == EMPTY_ID and not lacks_work(A, count):
                 for i in range(count):
-                    then = make_rule(A, rule + i, program[at + 3 + count + i] != 0)
-                    head = _term(results, program[at + 3 + i])
-                    A[A[WORK] + i] = make_cat(A, head, then, count)
-                node = make_alt(A, 0, count, count)
-            at += 2 + 2 * count
+                    A[A[WORK] + i] = _term(results, program[at + 4 + i])
+                node = make_branches(A, first, flags)
+            at += 3 + 2 * count
         elif op == OP_REPEAT:
             x = _term(results, program[at + 1])
             node = make_repeat(A, x, np.int64(program[at + 2]), np.int64(program[at + 3]))

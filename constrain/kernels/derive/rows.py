@@ -154,7 +154,7 @@ def intern_partition(A, at, size):
 
 
 @inner
-def _publish(A, t, partition, at, size):
+def publish(A, t, partition, at, size):
     """Give term t its row: targets WORK[at:at+size]. Says whether it did."""
     offset = np.int64(A[NUM_TARGETS])
     if offset + size > size_of(A, TARGETS):
@@ -179,7 +179,7 @@ def _row_of_leaf(A, t, sp):
         for i in range(BYTES):
             A[A[WORK] + sp + i] = 0
         A[A[WORK] + sp + BYTES] = EMPTY_ID
-        return _publish(A, t, intern_partition(A, sp, 1), sp + BYTES, 1)
+        return publish(A, t, intern_partition(A, sp, 1), sp + BYTES, 1)
     at = A[NODE * t + ARG_A] * CLASS_WORDS
     first = (A[A[CLASSES] + at] & 1) != 0
     size = 1
@@ -190,7 +190,7 @@ def _row_of_leaf(A, t, sp):
             size = 2
     A[A[WORK] + sp + BYTES] = EPS_ID if first else EMPTY_ID
     A[A[WORK] + sp + BYTES + 1] = EMPTY_ID if first else EPS_ID
-    return _publish(A, t, intern_partition(A, sp, size), sp + BYTES, size)
+    return publish(A, t, intern_partition(A, sp, size), sp + BYTES, size)
 
 
 @inner
@@ -215,7 +215,7 @@ def _row_of_single(A, t, part, sp):
         else:
             target = make_cat(A, target, after, sp + size)
         A[A[WORK] + sp + i] = target
-    return _publish(A, t, A[NODE * part + ROW_PARTITION], sp, size)
+    return publish(A, t, A[NODE * part + ROW_PARTITION], sp, size)
 
 
 @inner
@@ -330,7 +330,7 @@ def _row_of_many(A, t, lo, hi, sp):
     kept = _join_equal(A, classes, targets, size, known, scratch)
     if kept < size:
         known = intern_partition(A, classes, kept)
-    return _publish(A, t, known, targets, kept)
+    return publish(A, t, known, targets, kept)
 
 
 @inner

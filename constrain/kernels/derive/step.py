@@ -61,6 +61,7 @@ from constrain.kernels.derive.layout import (
     ROW_OFFSET,
     ROW_PARTITION,
     ROW_STATE,
+    RULE,
     SPECIAL,
     STATUS,
     TARGETS,
@@ -100,7 +101,7 @@ def _simple(A, t, byte):
     if kind < CAT or kind > FOLLOW:
         return True
     if byte >= FIRST_TOKEN:
-        return False
+        return kind == RULE and A[NODE * t + ARG_B] != 0  # of branches, that no token begins
     if kind == CAT and A[NODE * A[NODE * t + ARG_A] + KIND] == CLASS:
         return True
     flags = A[NODE * t + FLAGS]
