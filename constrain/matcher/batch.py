@@ -113,10 +113,11 @@ def _copy_rows(rows: list[Int32Array], words: Int32Array) -> None:
     width = words.shape[1]
     if not rows:
         return
-    if words.flags.c_contiguous and all(row.size == width for row in rows):
+    sizes = set(map(len, rows))
+    if words.flags.c_contiguous and sizes == {width}:
         np.concatenate(rows, out=words[: len(rows)].reshape(-1))
         return
-    widest = max(row.size for row in rows)
+    widest = max(sizes)
     if widest > width:
         raise SamplingError(
             f"the bitmask has {width} words a row, and a vocabulary here needs {widest}\n"

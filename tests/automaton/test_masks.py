@@ -166,6 +166,23 @@ def test_states_that_let_all_plain_text_through(pattern, covered):
     assert flagged == covered
 
 
+def test_a_look_for_plain_text_gives_up_where_each_character_makes_a_rule():
+    """As where the spaces of a comment count: no more rules than tokens need, but a few."""
+    made = []
+
+    def after(count):
+        def body():
+            made.append(count)
+            return t.alt((t.cat(PLAIN_TEXT.body, after(count + 1)), t.literal(b"\n")))
+
+        return t.Rule(f"after {count}", body, keep=False)
+
+    automaton = Automaton(Grammar(after(0), "counted"), JSON, Limits())
+    row = automaton.mask_row(automaton.start)
+    assert len(made) < 20  # a token has six characters at most
+    assert (row.words == automaton.walk_mask(automaton.start)).all()
+
+
 @pytest.mark.parametrize("vocab", [NASTY, JSON, DENSE])
 def test_the_row_of_plain_text_is_what_the_walk_of_plain_text_allows(vocab):
     automaton = Automaton(Grammar(PLAIN_TEXT, "plain text"), vocab, Limits())

@@ -224,8 +224,9 @@ def test_a_dead_end_names_the_bytes_that_are_missing():
         Grammar.from_regex("ax"), NASTY, constrain.Limits()
     ).matcher()
     assert matcher.accept_token(A)
-    with pytest.raises(constrain.DeadEndError, match="'x'"):
-        allowed(matcher)
+    for _ in range(2):
+        with pytest.raises(constrain.DeadEndError, match="'x'"):
+            allowed(matcher)
 
 
 def test_what_a_vocabulary_cannot_spell_is_refused():

@@ -57,6 +57,10 @@ SEARCH_SEEN = 58
 SEARCH_FOUND = 59
 SEARCH_ASCII = 60
 SEARCH_OTHERS = 61
+COVERED = 62
+"""Of a search for plain text (`walk/cover.py`) that waits for Python: whose it is; and how often it
+has waited."""
+COVER_WAITS = 63
 HEAD = 64
 """Slots of the head; from OFFSETS on it holds where each section begins."""
 SUMMARY = 48

@@ -32,7 +32,9 @@ from constrain.kernels.derive.layout import (
     COUNTED,
     COVER_MARK,
     COVER_QUEUE,
+    COVER_WAITS,
     COVER_WITH,
+    COVERED,
     COVERS,
     COVERS_NOT,
     EMPTY_ID,
@@ -63,6 +65,8 @@ more than a walk.
 """
 FEW_NEW_TERMS = 256
 """The same for states with counters, each count of which may be another state."""
+MOST_WAITS = 8
+"""Rule bodies that a look waits for before the answer is no: it begins anew after each."""
 FEW_REPEATS = 5
 """A state that begins with as many, or more, is not searched: each count is a state."""
 MAX_HEAD = 16
@@ -220,6 +224,12 @@ def _look(A, state, slice_start):
     ):
         A[NODE * state + FLAGS] |= COVERS_NOT
         return True
+    if A[COVERED] != state:
+        A[COVERED] = state
+        A[COVER_WAITS] = 0
+    if A[COVER_WAITS] > MOST_WAITS:
+        A[NODE * state + FLAGS] |= COVERS_NOT
+        return True
     few = may_be_far(A, state)
     most_terms = np.int64(A[NUM_NODES]) + (FEW_NEW_TERMS if few else MAX_NEW_TERMS)
     epoch = _begin(A, state, slice_start)
@@ -230,6 +240,7 @@ def _look(A, state, slice_start):
         u = np.int64(A[A[COVER_QUEUE] + 2 * at + 1])
         at += 1
         if not resolve(A, s, 0) or not resolve(A, u, 0):
+            A[COVER_WAITS] += 1
             return False
         last = np.int64(-1)
         for byte in range(256):
