@@ -30,11 +30,9 @@ def allowed(matcher):
 
 @given(plain_terms, st.lists(st.integers(0, NASTY.vocab_size - 1), max_size=6))
 def test_the_list_of_allowed_tokens_is_the_bitmask(term, tokens):
-    matcher = start(term)
+    matcher = played(term, tokens)
     if matcher is None:
         return
-    for i in tokens:
-        matcher.accept_token(i)
     try:
         ids = matcher.allowed_token_ids()
     except constrain.MatchError as error:
@@ -92,12 +90,8 @@ def test_only_end_tokens_when_a_sentence_cannot_grow():
 
 @given(plain_terms, st.lists(st.integers(0, NASTY.vocab_size - 1), max_size=6))
 def test_a_text_must_end_where_the_mask_has_end_tokens_only(term, tokens):
-    matcher = start(term)
-    if matcher is None:
-        return
-    for i in tokens:
-        matcher.accept_token(i)
-    if matcher.is_terminated:
+    matcher = played(term, tokens)
+    if matcher is None or matcher.is_terminated:
         return
     try:
         only_ends = allowed(matcher) == {EOS, OTHER_EOS}
@@ -312,6 +306,14 @@ def test_any_tokenisation_of_an_accepted_text_is_accepted(term, parts):
 def start(term):
     compiled = constrain.CompiledGrammar(Grammar(term, "test"), NASTY, constrain.Limits())
     return None if compiled.automaton.is_empty(compiled.automaton.start) else compiled.matcher()
+
+
+def played(term, tokens):
+    """A matcher of a term after those of some tokens that it accepts; None if no text is in it."""
+    matcher = start(term)
+    for token in tokens if matcher is not None else ():
+        matcher.accept_token(token)
+    return matcher
 
 
 def describe(matcher):
