@@ -5,9 +5,10 @@ that every walk over a vocabulary reads. The reference is `constrain/algebra/ref
 rule. Decided here: the normal form, how rows are shared, when a search gives up. Not decided here:
 growth and rule bodies, which a kernel asks Python for by STATUS.
 
-Read in this order: `layout`, `nodes` (constructors), `rows` (derivatives by all bytes),
-`branches` (many rules at once), `step` (derivatives by one byte), `several` (by those of a token),
-`emptiness`, `cpu` (entry points).
+Read in this order: `layout`, `interning` (equal nodes have one id), `nodes` (constructors),
+`members` (lists of nodes), `unions`, `intersections` and `captures` (constructors too), `rows`
+(derivatives by all bytes), `branches` (many rules at once), `step` (derivatives by one byte),
+`several` (by those of a token), `emptiness`, `cpu` (entry points).
 """
 
 from constrain.kernels.derive.cpu import advance, build

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import inner
+from constrain.kernels.derive.interning import intern_node
 from constrain.kernels.derive.layout import (
     ARG_A,
     ARG_B,
@@ -31,9 +32,11 @@ from constrain.kernels.derive.layout import (
     STATUS,
     TARGETS,
     WORK,
+    lacks_work,
 )
-from constrain.kernels.derive.nodes import intern_node, lacks_work, make_alt, make_cat, make_rule
+from constrain.kernels.derive.nodes import make_cat, make_rule
 from constrain.kernels.derive.rows import ensure_row, publish
+from constrain.kernels.derive.unions import make_alt
 
 
 @inner

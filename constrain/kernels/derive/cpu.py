@@ -9,7 +9,10 @@ import numpy as np
 
 from constrain.kernels.compile import entry, inner
 from constrain.kernels.derive.branches import branches_like, make_branches
+from constrain.kernels.derive.captures import after_capture, make_capture, set_capture
 from constrain.kernels.derive.emptiness import decide, resolve
+from constrain.kernels.derive.interning import intern_node, rehash
+from constrain.kernels.derive.intersections import make_and
 from constrain.kernels.derive.layout import (
     ALL_ID,
     BLURRED,
@@ -39,26 +42,20 @@ from constrain.kernels.derive.layout import (
     UNKNOWN,
     WORK,
     class_of,
+    lacks_work,
 )
 from constrain.kernels.derive.nodes import (
-    after_capture,
-    intern_node,
-    lacks_work,
-    make_alt,
-    make_and,
     make_byte,
-    make_capture,
     make_cat,
     make_class,
     make_not,
     make_repeat,
     make_rule,
-    rehash,
-    set_capture,
 )
 from constrain.kernels.derive.rows import rehash_partitions
 from constrain.kernels.derive.several import through
 from constrain.kernels.derive.step import BLUR, FIRST_TOKEN, step
+from constrain.kernels.derive.unions import make_alt
 
 # Instructions of a program. Each is followed by its operands. Of these i, j, ... are terms: numbers
 # of earlier results, or ~node for a node that exists.

@@ -61,9 +61,10 @@ from constrain.kernels.derive.layout import (
     TOO_MANY_STATES,
     WORK,
     byte_in,
+    lacks_work,
+    set_status,
     size_of,
 )
-from constrain.kernels.derive.nodes import lacks_work, set_status
 from constrain.kernels.derive.rows import BYTES, ensure_row
 from constrain.kernels.derive.step import FIRST_TOKEN, step
 

@@ -272,6 +272,23 @@ def size_of(A, section):
 
 
 @inner
+def set_status(A, status, arg):
+    """Record the first thing that went wrong."""
+    if A[STATUS] == OK:
+        A[STATUS] = status
+        A[STATUS + 1] = arg
+
+
+@inner
+def lacks_work(A, upto):
+    """Whether the scratch stack is too short; sets STATUS if so."""
+    if upto <= size_of(A, WORK):
+        return False
+    set_status(A, NEED_WORK, upto)
+    return True
+
+
+@inner
 def byte_in(A, at, i):
     """Byte i of those packed from slot `at` on, the lowest of a slot first."""
     return (np.int64(A[at + (i >> 2)]) >> ((i & 3) << 3)) & 255

@@ -14,6 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import inner
+from constrain.kernels.derive.captures import after_capture
+from constrain.kernels.derive.interning import clear, mix, put
+from constrain.kernels.derive.intersections import make_and
 from constrain.kernels.derive.layout import (
     ALT,
     AND,
@@ -64,21 +67,12 @@ from constrain.kernels.derive.layout import (
     WORK,
     byte_in,
     class_of,
+    lacks_work,
+    set_status,
     size_of,
 )
-from constrain.kernels.derive.nodes import (
-    after_capture,
-    clear,
-    lacks_work,
-    make_alt,
-    make_and,
-    make_cat,
-    make_not,
-    make_repeat,
-    mix,
-    put,
-    set_status,
-)
+from constrain.kernels.derive.nodes import make_cat, make_not, make_repeat
+from constrain.kernels.derive.unions import make_alt
 
 BYTES = 256
 FEW_OPERANDS = 8

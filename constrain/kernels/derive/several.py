@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import inner
+from constrain.kernels.derive.captures import make_capture
 from constrain.kernels.derive.emptiness import decide
 from constrain.kernels.derive.layout import (
     ALT,
@@ -43,15 +44,11 @@ from constrain.kernels.derive.layout import (
     REPEAT,
     STATUS,
     WORK,
-)
-from constrain.kernels.derive.nodes import (
     lacks_work,
-    make_alt,
-    make_capture,
-    make_cat,
-    make_repeat,
 )
+from constrain.kernels.derive.nodes import make_cat, make_repeat
 from constrain.kernels.derive.step import is_in, longer_text, step
+from constrain.kernels.derive.unions import make_alt
 
 MOST_CAPTURES = 4
 """Members of a union that capture, each with its slots."""

@@ -28,6 +28,9 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import inner
+from constrain.kernels.derive.captures import after_capture, make_capture
+from constrain.kernels.derive.interning import intern_node
+from constrain.kernels.derive.intersections import make_and
 from constrain.kernels.derive.layout import (
     ALL_OTHERS,
     ALT,
@@ -72,19 +75,11 @@ from constrain.kernels.derive.layout import (
     TOKEN_SETS,
     WORK,
     class_of,
-)
-from constrain.kernels.derive.nodes import (
-    after_capture,
-    intern_node,
     lacks_work,
-    make_alt,
-    make_and,
-    make_capture,
-    make_cat,
-    make_not,
-    make_repeat,
 )
+from constrain.kernels.derive.nodes import make_cat, make_not, make_repeat
 from constrain.kernels.derive.rows import alias_of, ensure_row
+from constrain.kernels.derive.unions import make_alt
 
 FRAME = 4
 """Slots of a suspended node: [node, stage, value so far, frame below], then a slot a member."""
