@@ -43,8 +43,7 @@ from constrain.frontends.llguidance.syntax import (
     parts_of,
 )
 from constrain.frontends.regex import RegexNode, lower, parse
-from constrain.frontends.regex.nodes import Anchor, AnchorKind, Look
-from constrain.frontends.regex.plain import postorder
+from constrain.frontends.regex.nodes import Anchor, AnchorKind, Look, postorder
 from constrain.limits import Limits
 
 __all__ = ["Terminals", "unknown_name"]

@@ -13,10 +13,12 @@ is empty (`algebra.store`).
 
 Read in this order: `nodes` (the syntax tree), `reader` (what readers share: groups, quantifiers,
 errors), `python_syntax` and `python_classes`, `ecma_syntax` with `ecma_class_sets`,
-`unicode_properties`, `unicode_names` and `unicode_tables`, `rust_syntax` with `rust_classes`,
-`rust_anchors` and `byte_nodes` (patterns over bytes), `case_folding`, `atomic` (atomic groups
+`unicode_properties`, `unicode_names` and `unicode_tables`; of the crate `regex`, `rust_flags`,
+`rust_escapes` and `rust_class_sets` (each reads a little more), `rust_syntax`, with `rust_classes`,
+`rust_anchors` and `byte_nodes` (patterns over bytes); `case_folding`, `atomic` (atomic groups
 rewritten), `plain` (nodes without assertions to terms), `resolve` (assertions in their smallest
-form), `configurations` (a pattern with assertions, run symbolically), `assertions` (its terms);
+form), `cells` (what is still to be matched), `plain_parts` (what has no assertions, among what
+has), `configurations` (a pattern with assertions, run symbolically), `assertions` (its terms);
 `loose` and `explain` (where in a pattern a text stands).
 """
 

@@ -26,87 +26,33 @@ expressions with lookahead" (2019); the left memory is a deterministic automaton
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from constrain.algebra.codepoints import CodepointSet
-from constrain.algebra.terms import (
-    EMPTY,
-    EPS,
-    Term,
-    non_nullable,
-    repeat,
-)
+from constrain.algebra.terms import EMPTY, EPS, Term, non_nullable, repeat
 from constrain.algebra.utf8 import Alphabet
+from constrain.frontends.regex.cells import END, MARK, TAIL, Cell, Cells
 from constrain.frontends.regex.nodes import (
-    EMPTY_TEXT,
     Alternation,
     Chars,
     Concat,
-    Ended,
     Look,
     RegexNode,
     Repeat,
-    alternation,
-    concat,
     repetition,
 )
-from constrain.frontends.regex.plain import children, join, lower_plain, postorder
+from constrain.frontends.regex.plain import join
+from constrain.frontends.regex.plain_parts import Last, PlainParts
 from constrain.frontends.regex.resolve import AT_START, Behind, Left, Resolved
 from constrain.limits import Limits
 
 __all__ = ["Config", "Machine"]
 
-# A lookahead as short as this, with as few nodes, is followed code point by code point; another
-# one is intersected.
-_SHORT_LOOKAHEAD: Final = 16
-_SMALL_LOOKAHEAD: Final = 500
-
 # What one step of this machine costs in `Limits.max_source_nodes`. It takes about 15 us, and
 # reading a node of a pattern about 1.5 us (CPython 3.11 on one core of a shared server, 2026).
 _STEP_COST: Final = 10
-
-
-class Cell:
-    """What is still to be matched: `node`, then `next`.
-
-    Attributes:
-        node: None at the end: of the text (`_END`), of a lookahead (`_TAIL`: anything may follow),
-            of a lookbehind (`_MARK`).
-        lo: Of a `Repeat`, the least count that is left; of a `Concat`, the first part that is left.
-        hi: Of a `Repeat`, the greatest count that is left.
-        next: What comes after `node`; None at an end.
-        inside: In a loop or a followed lookahead: lookaheads become obligations, not
-            intersections.
-        left: Bits of the left memory that may be asked for before a code point is read.
-        behind: Long lookbehinds that may be asked for at any time, a bit each.
-    """
-
-    __slots__ = ("behind", "hi", "inside", "left", "lo", "next", "node")
-
-    def __init__(
-        self,
-        node: RegexNode | None,
-        lo: int,
-        hi: int | None,
-        next_cell: Cell | None,
-        inside: bool,
-        left: int,
-        behind: int,
-    ) -> None:
-        self.node = node
-        self.lo = lo
-        self.hi = hi
-        self.next = next_cell
-        self.inside = inside
-        self.left = left
-        self.behind = behind
-
-
-_END: Final = Cell(None, 0, None, None, False, 0, 0)
-_TAIL: Final = Cell(None, 0, None, None, False, 0, 0)
-_MARK: Final = Cell(None, 0, None, None, False, 0, 0)
 
 
 class Config:
@@ -161,93 +107,45 @@ class Closure:
 
 
 class Machine:
-    """Makes configurations and says what each can do. State of one lowering only."""
+    """Makes configurations and says what each can do. State of one lowering only.
+
+    Attributes:
+        cells: Of the pattern.
+        plain: What is known of its parts without assertions.
+        root: The configuration at the start of a text.
+    """
 
     def __init__(self, resolved: Resolved, alphabet: Alphabet, limits: Limits) -> None:
         self._resolved = resolved
-        self._alphabet = alphabet
         self._limits = limits
         self._spent = 0
-        self._terms: dict[RegexNode, Term] = {}
-        self._cells: dict[tuple[object, ...], Cell] = {}
+        self.cells = Cells(resolved)
+        self.plain = PlainParts(resolved, alphabet, self.spend)
         self._configs: dict[tuple[object, ...], Config] = {}
         self._obligations: dict[tuple[bool, frozenset[Config]], Obligation] = {}
         self._closures: dict[tuple[Config, bool], Closure] = {}
         self._cuts: dict[Obligations, frozenset[CodepointSet]] = {}
-        self._nonempty: dict[RegexNode, RegexNode | None] = {}
-        self._runs: dict[Concat, list[tuple[int, int, _Last]]] = {}
-        self._last: dict[RegexNode, _Last] = {}
-        self._last_of_points: dict[CodepointSet, _Last] = {}
-        self._sizes: dict[RegexNode, int] = {}
         self._start_seen: Seen = (None,) * len(resolved.behind)
         for i, body in enumerate(resolved.behind):  # inner ones come first
             anywhere = repetition(Chars(CodepointSet.ANY), 0, None)
-            cell = self._cell(anywhere, self._cell(body, _MARK, inside=True), inside=True)
-            start = frozenset([self._config(cell, AT_START, _FREE, self._start_seen)])
+            mark = self.cells.cell(body, MARK, inside=True)
+            cell = self.cells.cell(anywhere, mark, inside=True)
+            start = frozenset([self.config(cell, AT_START, _FREE, self._start_seen)])
             self._start_seen = (*self._start_seen[:i], start, *self._start_seen[i + 1 :])
-        root = self._cell(resolved.root, _END, inside=False)
-        self.root = self._config(root, AT_START, _FREE, self._start_seen)
+        root = self.cells.cell(resolved.root, END, inside=False)
+        self.root = self.config(root, AT_START, _FREE, self._start_seen)
 
-    def _spend(self, steps: int) -> None:
+    def spend(self, steps: int) -> None:
+        """Count steps of work.
+
+        Raises:
+            LimitExceededError: There are too many.
+        """
         self._spent += _STEP_COST * steps
         self._limits.check("max_source_nodes", self._spent, "the assertions of a pattern")
 
-    # Cells.
-
-    def _cell(self, node: RegexNode, then: Cell, *, inside: bool) -> Cell:
-        if isinstance(node, Repeat):
-            return self._repeat_cell(node, node.lo, node.hi, then, inside)
-        if isinstance(node, Concat):
-            return self._concat_cell(node, 0, then, inside)
-        if node is EMPTY_TEXT:
-            return then
-        return self._make(node, 0, None, then, inside, node.nullable)
-
-    def _repeat_cell(self, node: Repeat, lo: int, hi: int | None, then: Cell, inside: bool) -> Cell:
-        if hi == 0:
-            return then
-        if node.plain and node.body.nullable:
-            lo = 0
-        return self._make(node, lo, hi, then, inside, lo == 0 or node.body.nullable)
-
-    def _concat_cell(self, node: Concat, at: int, then: Cell, inside: bool) -> Cell:
-        """The cell of parts[at:]. All cells behind it are made too, last first: no recursion."""
-        parts = node.parts
-        if at == len(parts):
-            return then
-        made = self._cells.get((node, at, None, then, inside))
-        if made is None:
-            made = then
-            for i in range(len(parts) - 1, -1, -1):
-                left = self._resolved.first_left(parts[i])
-                left |= made.left if parts[i].nullable else 0
-                behind = self._resolved.behind_in(parts[i]) | made.behind
-                made = Cell(node, i, None, then, inside, left, behind)
-                self._cells[node, i, None, then, inside] = made
-            made = self._cells[node, at, None, then, inside]
-        return made
-
-    def _make(
-        self,
-        node: RegexNode,
-        lo: int,
-        hi: int | None,
-        then: Cell,
-        inside: bool,
-        nullable: bool,
-    ) -> Cell:
-        # Equal classes share their cells, so that equal obligations are one.
-        key = (node.points if isinstance(node, Chars) else node, lo, hi, then, inside)
-        made = self._cells.get(key)
-        if made is None:
-            left = self._resolved.first_left(node) | (then.left if nullable else 0)
-            behind = self._resolved.behind_in(node) | then.behind
-            made = self._cells[key] = Cell(node, lo, hi, then, inside, left, behind)
-        return made
-
-    # Configurations.
-
-    def _config(self, cell: Cell, left: int, obligations: Obligations, seen: Seen) -> Config:
+    def config(self, cell: Cell, left: int, obligations: Obligations, seen: Seen) -> Config:
+        """The configuration at a cell; what nothing further on asks for is left out."""
         left &= cell.left
         kept = tuple([s if cell.behind >> i & 1 else None for i, s in enumerate(seen)])
         key = (cell, left, obligations, kept)
@@ -257,12 +155,12 @@ class Machine:
             made = self._configs[key] = Config(number, cell, left, obligations, kept)
         return made
 
-    def _oblige(
+    def oblige(
         self, obligations: Obligations, negative: bool, configs: Iterable[Config]
     ) -> Obligations | None:
         """The obligations with one more; None if it cannot be met."""
         alive = []
-        self._spend(len(obligations) // 8)  # the union below copies them
+        self.spend(len(obligations) // 8)  # the union below copies them
         for config in configs:
             closure = self.closure(config, main=False)
             if closure.universal:
@@ -290,7 +188,7 @@ class Machine:
         made = self._closures.get((config, main))
         if made is None:
             made = self._closures[config, main] = _Closing(self, config, main).run()
-            self._spend(1 + len(made.steps))
+            self.spend(1 + len(made.steps))
         return made
 
     def meets_end(self, obligations: Obligations) -> bool:
@@ -311,12 +209,12 @@ class Machine:
             cuts.update(self._cut_all(state or ()))
         found: dict[Config, CodepointSet] = {}
         for piece in _refine(points, cuts):
-            self._spend(1)
+            self.spend(1)
             point = piece.ranges[0][0]
             kept = self._step_obligations(obligations, point)
             if kept is not None:
                 left = self._resolved.left_bits(point)
-                target = self._config(cell, left, kept, self._step_seen(seen, point))
+                target = self.config(cell, left, kept, self._step_seen(seen, point))
                 found[target] = found.get(target, CodepointSet.NONE) | piece
         return [(p, t) for t, p in found.items()]
 
@@ -349,7 +247,7 @@ class Machine:
         for obligation in sorted(obligations, key=_first_number):
             if done is not None:
                 after = self._step_all(obligation.configs, point)
-                done = self._oblige(done, obligation.negative, after)
+                done = self.oblige(done, obligation.negative, after)
         return done
 
     def _step_seen(self, seen: Seen, point: int) -> Seen:
@@ -360,126 +258,15 @@ class Machine:
         left = self._resolved.left_bits(point)
         after: dict[Config, None] = {}
         for config in sorted(configs, key=_number):
-            self._spend(1)
+            self.spend(1)
             steps = self.closure(config, main=False).steps
             seen = self._step_seen(config.seen, point) if steps else config.seen
             for points, cell, inner in steps:
                 if points.contains(point):
                     kept = self._step_obligations(inner, point)
                     if kept is not None:
-                        after[self._config(cell, left, kept, seen)] = None
+                        after[self.config(cell, left, kept, seen)] = None
         return list(after)
-
-    # Parts without assertions.
-
-    def plain_term(self, node: RegexNode) -> Term:
-        """The term of a plain node."""
-        return lower_plain(node, self._alphabet, self._terms)
-
-    def plain_run(self, node: Concat, at: int) -> tuple[int, int, _Last]:
-        """Where the run of plain parts from `at` on ends, and where its last one begins.
-
-        The last one that cannot be empty, that is: what asks how the run ended asks about that one
-        and those after it, of which the third value tells; `_MIXED` if there is none, and then the
-        second is `at`.
-        """
-        runs = self._runs.get(node)
-        if runs is None:
-            runs = []
-            end = solid = len(node.parts)
-            last = _NO_LAST
-            for i in range(len(node.parts) - 1, -1, -1):
-                part = node.parts[i]
-                if not part.plain:
-                    end = solid = i
-                    last = _NO_LAST
-                elif solid == end:
-                    last = _both(last, self.last_of(part))
-                    if not part.nullable:
-                        solid = i
-                runs.append((end, solid, last))
-            runs.reverse()
-            self._runs[node] = runs
-        end, solid, last = runs[at]
-        return (end, solid, last) if solid < end else (end, at, _MIXED)
-
-    def last_of(self, node: RegexNode) -> _Last:
-        """What is known of the last code point of a plain node, if it reads one."""
-        made = self._last
-        for this in () if node in made else postorder(node):
-            if this in made:
-                continue
-            if isinstance(this, Chars):
-                made[this] = self._last_in(this.points)
-                continue
-            parts = children(this)
-            if isinstance(this, Concat):
-                ends = next((i for i in range(len(parts) - 1, -1, -1) if not parts[i].nullable), 0)
-                parts = parts[ends:]
-            elif isinstance(this, Ended):
-                parts = parts[:1]
-            last = _NO_LAST
-            for part in parts:
-                last = _both(last, made[part])
-            made[this] = last
-        return made[node]
-
-    def _last_in(self, points: CodepointSet) -> _Last:
-        made = self._last_of_points.get(points)
-        if made is None:
-            inside = outside = 0
-            for i, asked in enumerate(self._resolved.left_sets):
-                inside |= points.issubset(asked) << i + 1
-                outside |= points.isdisjoint(asked) << i + 1
-            made = self._last_of_points[points] = inside, outside | AT_START
-        return made
-
-    def is_small(self, node: RegexNode) -> bool:
-        """Whether a lookahead for `node` may be followed code point by code point."""
-        size = self._sizes.get(node)
-        if size is None:
-            size = len(postorder(node, most=_SMALL_LOOKAHEAD + 1))
-            self._sizes[node] = size
-        widest = node.max_width
-        return widest is not None and widest <= _SHORT_LOOKAHEAD and size <= _SMALL_LOOKAHEAD
-
-    def nonempty(self, node: RegexNode) -> RegexNode | None:
-        """A plain node without the empty text; None if nothing is left."""
-        made = self._nonempty
-        for this in postorder(node):
-            if this not in made:
-                made[this] = self._without_empty(this)
-        return made[node]
-
-    def _without_empty(self, node: RegexNode) -> RegexNode | None:
-        if not node.nullable:
-            return node
-        made = self._nonempty
-        if isinstance(node, Repeat):
-            body = made[node.body]
-            return None if body is None else repetition(body, 1, node.hi)
-        alternatives: list[RegexNode] = []
-        if isinstance(node, Alternation):
-            alternatives = [n for m in node.members if (n := made[m]) is not None]
-        elif isinstance(node, Concat):
-            self._spend(len(node.parts) ** 2 // 8)
-            for i, part in enumerate(node.parts):
-                first = made[part]
-                if first is not None:
-                    alternatives.append(concat([first, *node.parts[i + 1 :]]))
-        return alternation(alternatives) if alternatives else None
-
-
-_Last = tuple[int, int]
-"""Of the last code point of a part: bits of the left memory that are set, and that are not."""
-
-_NO_LAST: Final[_Last] = (-1, -1)
-_MIXED: Final[_Last] = (0, 0)
-
-
-def _both(one: _Last, other: _Last) -> _Last:
-    """What is known if the last code point may be that of either."""
-    return one[0] & other[0], one[1] & other[1]
 
 
 def _number(config: Config) -> int:
@@ -504,6 +291,8 @@ class _Closing:
 
     def __init__(self, machine: Machine, config: Config, main: bool) -> None:
         self._machine = machine
+        self._cells = machine.cells
+        self._plain = machine.plain
         self._config = config
         self._main = main
         self._result = Closure()
@@ -515,7 +304,7 @@ class _Closing:
         while self._todo:
             cell, obligations = self._todo.pop()
             if self._is_new(cell, obligations):
-                self._machine._spend(1)
+                self._machine.spend(1)
                 self._visit(cell, obligations)
         return self._result
 
@@ -531,7 +320,7 @@ class _Closing:
             key = (cell.node, cell.next, cell.inside)
             hi = float("inf") if cell.hi is None else cell.hi
         met = self._visited.setdefault(key, [])
-        self._machine._spend(len(met) // 16)
+        self._machine.spend(len(met) // 16)
         if any(h >= hi and o <= obligations for h, o in met):
             return False
         met.append((hi, obligations))
@@ -541,7 +330,7 @@ class _Closing:
         self._todo.append((cell, obligations))
 
     def _visit(self, cell: Cell, obligations: Obligations) -> None:
-        machine, node, then = self._machine, cell.node, cell.next
+        node, then = cell.node, cell.next
         if node is None or then is None:
             self._end(cell, obligations)
         elif isinstance(node, Chars):
@@ -549,9 +338,9 @@ class _Closing:
         elif isinstance(node, Concat):
             self._concat(cell, node, then, obligations)
         elif isinstance(node, Alternation):
-            if not self._block(cell, machine.plain_term, then, obligations):
+            if not self._block(cell, node, then, obligations):
                 for member in reversed(node.members):
-                    self._push(machine._cell(member, then, inside=cell.inside), obligations)
+                    self._push(self._cells.cell(member, then, inside=cell.inside), obligations)
         elif isinstance(node, Repeat):
             self._repeat(cell, node, then, obligations)
         elif isinstance(node, Left):
@@ -564,39 +353,35 @@ class _Closing:
             self._ahead(cell, node, then, obligations)
 
     def _end(self, cell: Cell, obligations: Obligations) -> None:
-        if cell is _MARK:
+        if cell is MARK:
             self._result.marks.append(obligations)
             return
         if self._machine.meets_end(obligations):
             self._result.accepting = True
-        if cell is _TAIL:
+        if cell is TAIL:
             if not obligations:
                 self._result.universal = True
-            self._result.steps.append((CodepointSet.ANY, _TAIL, obligations))
+            self._result.steps.append((CodepointSet.ANY, TAIL, obligations))
 
     # Parts without assertions, as a whole where that is possible.
 
     def _may_block(self, cell: Cell, obligations: Obligations) -> bool:
         return self._main and not obligations and not cell.behind
 
-    def _block(
-        self,
-        cell: Cell,
-        term: Callable[[RegexNode], Term],
-        then: Cell,
-        obligations: Obligations,
-    ) -> bool:
+    def _block(self, cell: Cell, node: RegexNode, then: Cell, obligations: Obligations) -> bool:
         """Read a plain node as a whole if nothing asks how it ended; False if it cannot be."""
-        node = cell.node
-        assert node is not None
         if not node.plain or not self._may_block(cell, obligations):
             return False
-        if then.left and (node.nullable or not self._tells(then, self._machine.last_of(node))):
-            return False
-        self._add_block(term(node), cell, then, then.left and self._machine.last_of(node)[0])
+        left = 0
+        if then.left:
+            last = self._plain.last_of(node)
+            if node.nullable or not self._tells(then, last):
+                return False
+            left = last[0]
+        self._add_block(self._plain.term(node), cell, then, left)
         return True
 
-    def _tells(self, then: Cell, last: _Last) -> bool:
+    def _tells(self, then: Cell, last: Last) -> bool:
         """Whether all that `then` asks of the last code point is known."""
         return not then.left & ~(last[0] | last[1])
 
@@ -608,35 +393,35 @@ class _Closing:
         if term is EPS:
             self._push(then, _FREE)
         elif term is not EMPTY:
-            target = self._machine._config(then, left, _FREE, self._config.seen)
+            target = self._machine.config(then, left, _FREE, self._config.seen)
             self._result.blocks.append((term, target))
 
     def _concat(self, cell: Cell, node: Concat, then: Cell, obligations: Obligations) -> None:
-        machine, parts, at = self._machine, node.parts, cell.lo
+        parts, at = node.parts, cell.lo
         if self._may_block(cell, obligations):
-            end, solid, last = machine.plain_run(node, at)
+            end, solid, last = self._plain.run(node, at)
             left = last[0]
-            rest = machine._concat_cell(node, end, then, cell.inside)
+            rest = self._cells.concat(node, end, then, cell.inside)
             if rest.left and not self._tells(rest, last):
                 end, left = solid, 0  # something asks how the run ends
-                rest = machine._concat_cell(node, end, then, cell.inside)
+                rest = self._cells.concat(node, end, then, cell.inside)
             if end > at:
-                term = join([machine.plain_term(p) for p in parts[at:end]])
+                term = join([self._plain.term(p) for p in parts[at:end]])
                 self._add_block(term, cell, rest, left)
                 return
-        rest = machine._concat_cell(node, at + 1, then, cell.inside)
-        self._push(machine._cell(parts[at], rest, inside=cell.inside), obligations)
+        rest = self._cells.concat(node, at + 1, then, cell.inside)
+        self._push(self._cells.cell(parts[at], rest, inside=cell.inside), obligations)
 
     def _repeat(self, cell: Cell, node: Repeat, then: Cell, obligations: Obligations) -> None:
-        machine, lo, hi = self._machine, cell.lo, cell.hi
+        lo, hi = cell.lo, cell.hi
         if node.plain and self._may_block(cell, obligations):
-            last = machine.last_of(node)
+            last = self._plain.last_of(node)
             if not then.left:
-                self._add_block(repeat(machine.plain_term(node.body), lo, hi), cell, then)
+                self._add_block(repeat(self._plain.term(node.body), lo, hi), cell, then)
             elif not node.body.nullable and self._tells(then, last):
                 if lo == 0:
                     self._push(then, _FREE)
-                rounds = repeat(machine.plain_term(node.body), max(lo, 1), hi)
+                rounds = repeat(self._plain.term(node.body), max(lo, 1), hi)
                 self._add_block(rounds, cell, then, last[0])
             else:
                 self._repeat_then_last(cell, node, then)
@@ -645,24 +430,23 @@ class _Closing:
             self._push(then, obligations)
         fewer = None if hi is None else hi - 1
         inside = cell.inside or hi is None
-        again = machine._repeat_cell(node, max(lo - 1, 0), fewer, then, cell.inside)
-        self._push(machine._cell(node.body, again, inside=inside), obligations)
+        again = self._cells.repeat(node, max(lo - 1, 0), fewer, then, cell.inside)
+        self._push(self._cells.cell(node.body, again, inside=inside), obligations)
 
     def _repeat_then_last(self, cell: Cell, node: Repeat, then: Cell) -> None:
         """All rounds but the last as a counter, and the last by itself, since it is asked about."""
-        machine = self._machine
         if cell.lo == 0:
             self._push(then, _FREE)
-        body = machine.nonempty(node.body)
+        body = self._plain.nonempty(node.body)
         if body is None:
             return
-        last = machine._cell(body, then, inside=cell.inside)
+        last = self._cells.cell(body, then, inside=cell.inside)
         fewer = None if cell.hi is None else cell.hi - 1
-        rounds = repeat(machine.plain_term(body), max(cell.lo - 1, 0), fewer)
+        rounds = repeat(self._plain.term(body), max(cell.lo - 1, 0), fewer)
         if rounds is EPS:
             self._push(last, _FREE)
         else:
-            target = machine._config(last, 0, _FREE, self._config.seen)
+            target = self._machine.config(last, 0, _FREE, self._config.seen)
             self._result.blocks.append((rounds, target))
 
     # Assertions.
@@ -672,21 +456,21 @@ class _Closing:
         matched: dict[Config, None] = {}
         for config in sorted(self._config.seen[node.index] or (), key=_number):
             for marks in machine.closure(config, main=False).marks:
-                matched[machine._config(_TAIL, 0, marks, config.seen)] = None
-        kept = machine._oblige(obligations, node.negative, matched)
+                matched[machine.config(TAIL, 0, marks, config.seen)] = None
+        kept = machine.oblige(obligations, node.negative, matched)
         if kept is not None:
             self._push(then, kept)
 
     def _ahead(self, cell: Cell, node: Look, then: Cell, obligations: Obligations) -> None:
         machine, config = self._machine, self._config
-        if self._main and not cell.inside and not machine.is_small(node.body):
-            rest = machine._config(then, config.left, obligations, config.seen)
-            start = machine._cell(node.body, _TAIL, inside=False)
-            ahead = machine._config(start, config.left, _FREE, config.seen)
+        if self._main and not cell.inside and not self._plain.is_small(node.body):
+            rest = machine.config(then, config.left, obligations, config.seen)
+            start = self._cells.cell(node.body, TAIL, inside=False)
+            ahead = machine.config(start, config.left, _FREE, config.seen)
             self._result.conjunctions.append((rest, node.negative, ahead))
             return
-        start = machine._cell(node.body, _TAIL, inside=True)
-        ahead = machine._config(start, config.left, _FREE, config.seen)
-        kept = machine._oblige(obligations, node.negative, [ahead])
+        start = self._cells.cell(node.body, TAIL, inside=True)
+        ahead = machine.config(start, config.left, _FREE, config.seen)
+        kept = machine.oblige(obligations, node.negative, [ahead])
         if kept is not None:
             self._push(then, kept)

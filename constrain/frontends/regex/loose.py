@@ -11,9 +11,8 @@ from constrain.frontends.regex.nodes import (
     Concat,
     RegexNode,
     Repeat,
-    alternation,
-    concat,
-    repetition,
+    postorder,
+    rebuilt,
 )
 
 __all__ = ["without_assertions"]
@@ -22,32 +21,11 @@ __all__ = ["without_assertions"]
 def without_assertions(root: RegexNode) -> RegexNode:
     """The pattern with `EMPTY_TEXT` for every assertion. Cost: O(nodes)."""
     made: dict[RegexNode, RegexNode] = {}
-    todo = [root]
-    while todo:
-        node = todo[-1]
-        parts = () if node.plain else _parts(node)
-        missing = [part for part in parts if part not in made]
-        if missing:
-            todo += missing
-            continue
-        todo.pop()
-        made[node] = node if node.plain else _rebuilt(node, [made[part] for part in parts])
+    for node in postorder(root, into=lambda n: not n.plain):
+        if node.plain:
+            made[node] = node
+        elif isinstance(node, (Concat, Alternation, Repeat)):
+            made[node] = rebuilt(node, made)
+        else:
+            made[node] = EMPTY_TEXT
     return made[root]
-
-
-def _parts(node: RegexNode) -> tuple[RegexNode, ...]:
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternation):
-        return node.members
-    return (node.body,) if isinstance(node, Repeat) else ()
-
-
-def _rebuilt(node: RegexNode, parts: list[RegexNode]) -> RegexNode:
-    if isinstance(node, Concat):
-        return concat(parts)
-    if isinstance(node, Alternation):
-        return alternation(parts)
-    if isinstance(node, Repeat):
-        return repetition(parts[0], node.lo, node.hi)
-    return EMPTY_TEXT

@@ -12,7 +12,7 @@ it gets.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,7 +33,10 @@ __all__ = [
     "Repeat",
     "alternation",
     "chars",
+    "children",
     "concat",
+    "postorder",
+    "rebuilt",
     "repetition",
 ]
 
@@ -253,3 +256,59 @@ def repetition(body: RegexNode, lo: int, hi: int | None, *, lazy: bool = False) 
     if lo == 1 and hi == 1:
         return body
     return Repeat(body, lo, hi, lazy)
+
+
+def children(node: RegexNode) -> Sequence[RegexNode]:
+    """The direct parts of a node."""
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternation):
+        return node.members
+    if isinstance(node, (Repeat, Look)):
+        return (node.body,)
+    if isinstance(node, Ended):
+        return (node.body, *[end for end, _ in node.ends])
+    return ()
+
+
+def postorder(
+    node: RegexNode, *, into: Callable[[RegexNode], bool] | None = None, most: int | None = None
+) -> list[RegexNode]:
+    """Every node of a tree once, parts before wholes; nodes may be shared.
+
+    Args:
+        node: The root.
+        into: Whether to list what stands in a node too; None: in every node.
+        most: Stop when this many are listed.
+    """
+    order: dict[RegexNode, None] = {}
+    todo = [(node, False)]
+    while todo and (most is None or len(order) < most):
+        this, parts_done = todo.pop()
+        if parts_done:
+            order[this] = None
+        elif this not in order:
+            parts = children(this) if into is None or into(this) else ()
+            if not parts:
+                order[this] = None
+                continue
+            todo.append((this, True))
+            todo.extend([(c, False) for c in parts])
+    return list(order)
+
+
+def rebuilt(node: RegexNode, made: Mapping[RegexNode, RegexNode]) -> RegexNode:
+    """A `Concat`, `Alternation` or `Repeat` of what was made of its parts; itself if that is they.
+
+    Args:
+        node: The node.
+        made: What each of its parts has become.
+    """
+    if all(made[c] is c for c in children(node)):
+        return node
+    if isinstance(node, Concat):
+        return concat([made[p] for p in node.parts])
+    if isinstance(node, Alternation):
+        return alternation([made[m] for m in node.members])
+    assert isinstance(node, Repeat), node
+    return repetition(made[node.body], node.lo, node.hi)

@@ -8,7 +8,7 @@ Cost: O(size of the tree); repeats become counters and cost nothing. Nothing her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import (
@@ -35,50 +35,13 @@ from constrain.frontends.regex.nodes import (
     Repeat,
     alternation,
     chars,
+    children,
     concat,
-    repetition,
+    postorder,
+    rebuilt,
 )
 
-__all__ = ["children", "factor", "join", "lower_plain", "postorder"]
-
-
-def children(node: RegexNode) -> Sequence[RegexNode]:
-    """The direct parts of a node."""
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternation):
-        return node.members
-    if isinstance(node, (Repeat, Look)):
-        return (node.body,)
-    if isinstance(node, Ended):
-        return (node.body, *[end for end, _ in node.ends])
-    return ()
-
-
-def postorder(
-    node: RegexNode, *, into: Callable[[RegexNode], bool] | None = None, most: int | None = None
-) -> list[RegexNode]:
-    """Every node of a tree once, parts before wholes; nodes may be shared.
-
-    Args:
-        node: The root.
-        into: Whether to list what stands in a node too; None: in every node.
-        most: Stop when this many are listed.
-    """
-    order: dict[RegexNode, None] = {}
-    todo = [(node, False)]
-    while todo and (most is None or len(order) < most):
-        this, parts_done = todo.pop()
-        if parts_done:
-            order[this] = None
-        elif this not in order:
-            parts = children(this) if into is None or into(this) else ()
-            if not parts:
-                order[this] = None
-                continue
-            todo.append((this, True))
-            todo.extend([(c, False) for c in parts])
-    return list(order)
+__all__ = ["factor", "join", "lower_plain"]
 
 
 def lower_plain(node: RegexNode, alphabet: Alphabet, made: dict[RegexNode, Term]) -> Term:
@@ -157,14 +120,9 @@ def factor(node: RegexNode) -> RegexNode:
 def _rebuild(node: RegexNode, made: dict[RegexNode, RegexNode]) -> RegexNode:
     if isinstance(node, Alternation):
         return _prefix_tree([made[m] for m in node.members])
-    if all(made[c] is c for c in children(node)):
-        return node
-    if isinstance(node, Concat):
-        return concat([made[p] for p in node.parts])
-    if isinstance(node, Repeat):
-        return repetition(made[node.body], node.lo, node.hi)
-    assert isinstance(node, Look), node
-    return Look(made[node.body], node.behind, node.negative, node.place)
+    if isinstance(node, Look) and made[node.body] is not node.body:
+        return Look(made[node.body], node.behind, node.negative, node.place)
+    return rebuilt(node, made)
 
 
 class _Branch:

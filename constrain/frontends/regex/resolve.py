@@ -26,12 +26,12 @@ from constrain.frontends.regex.nodes import (
     Ended,
     Look,
     RegexNode,
-    Repeat,
     alternation,
+    children,
     concat,
-    repetition,
+    postorder,
+    rebuilt,
 )
-from constrain.frontends.regex.plain import children, postorder
 
 __all__ = ["AT_START", "Behind", "Left", "Resolved"]
 
@@ -138,14 +138,7 @@ class Resolved:
             return self._anchors[key]
         if isinstance(node, Look):
             return self._look(made[node.body], node.behind, node.negative)
-        if all(made[c] is c for c in children(node)):
-            return node
-        if isinstance(node, Concat):
-            return concat([made[p] for p in node.parts])
-        if isinstance(node, Alternation):
-            return alternation([made[m] for m in node.members])
-        assert isinstance(node, Repeat), node
-        return repetition(made[node.body], node.lo, node.hi)
+        return rebuilt(node, made)
 
     def _anchor(self, node: Anchor) -> RegexNode:
         kind, points = node.kind, node.points
