@@ -7,7 +7,8 @@ which tokens spell which bytes (`vocab`, `automaton`).
 
 Read in this order: `terms` (constructors), `reference` (the algebra, slow and obvious), `program`
 (terms as instructions), `store` (the same by kernels, in flat arrays), `arena` (these arrays),
-`codepoints` and `utf8` (code points to bytes), `tries` (finite sets of strings), `regular` (what
-`&` and `~` take), `structure` (what a state is made of), `printer` (bytes for messages), `notation`
-(terms as a grammar that a person reads).
+`rules` (rules by number), `prelude` (what many stores start with), `structure` (what a state is
+made of); `within` (texts up to a number of tokens), `codepoints` and `utf8` (code points to bytes),
+`tries` (finite sets of strings), `regular` (what `&` and `~` take), `printer` (bytes for messages),
+`notation` (terms as a grammar that a person reads).
 """

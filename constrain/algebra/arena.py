@@ -30,6 +30,7 @@ __all__ = [
     "FIRST_CAPACITY",
     "SMALL",
     "TABLES",
+    "Int32Array",
     "empty_arena",
     "grown_arena",
     "held_bytes",

@@ -32,7 +32,6 @@ from constrain.algebra.terms import (
     Rule,
     Term,
     Token,
-    members_of,
 )
 from constrain.errors import ConstrainError
 
@@ -272,7 +271,7 @@ class _Printer:
                 continue
             self._kept.append(term)
             if self._codepoints(term) is None:
-                stack.extend(members_of(term))
+                stack.extend(term.parts)
 
     def _is_large(self, term: Term) -> bool:
         """Whether a name is shorter: a class of code points counts as one."""
@@ -281,7 +280,7 @@ class _Printer:
             part = stack.pop()
             count += 1
             if self._codepoints(part) is None:
-                stack.extend(members_of(part))
+                stack.extend(part.parts)
         return count >= 8
 
     def _codepoints(self, term: Term) -> _Ranges | None:

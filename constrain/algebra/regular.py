@@ -8,7 +8,7 @@ undecidable. One that counts tokens (`Timed`) is no set of byte strings to be ha
 
 from __future__ import annotations
 
-from constrain.algebra.terms import Rule, Term, Timed, members_of
+from constrain.algebra.terms import Rule, Term, Timed
 from constrain.limits import Limits
 
 __all__ = ["find_recursion"]
@@ -63,5 +63,5 @@ def _rules_in(root: Term) -> list[Rule]:
         seen.add(term)
         if isinstance(term, Rule):
             found.append(term)
-        todo += members_of(term)
+        todo += term.parts
     return found

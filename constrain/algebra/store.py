@@ -18,6 +18,7 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NewType, Protocol
 
 import numpy as np
@@ -29,18 +30,20 @@ from constrain.algebra.arena import (
     FIRST_CAPACITY,
     SMALL,
     TABLES,
+    Int32Array,
     empty_arena,
     grown_arena,
     held_bytes,
 )
 from constrain.algebra.program import write_program
+from constrain.algebra.rules import RuleNumbers
 from constrain.errors import LimitExceededError, UnsupportedFeatureError
 from constrain.kernels.derive import advance, build
 from constrain.kernels.derive import cpu as ops
 from constrain.kernels.derive import layout as lay
 from constrain.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["DEAD", "OTHER_SPECIAL", "OTHER_TOKEN", "Prelude", "StateId", "TermStore", "TokenNames"]
+__all__ = ["DEAD", "OTHER_SPECIAL", "OTHER_TOKEN", "Start", "StateId", "TermStore", "TokenNames"]
 
 StateId = NewType("StateId", int)
 """An interned term: all that may still come."""
@@ -54,15 +57,12 @@ _OTHERS: Final = [OTHER_TOKEN, OTHER_SPECIAL]
 PATIENCE: Final = 8
 """How often a term is stepped through by one byte before the derivatives by all bytes are made,
 which cost about as much as so many steps. 0 makes them at once."""
-Int32Array = npt.NDArray[np.int32]
 
 _TERM_BYTES: Final = 100
 """A term in Python with its entry here: estimated, as is a rule, from 100 schemas of MaskBench."""
 _RULE_BYTES: Final = 2_000
 """A rule with its body and what a front-end knows of it."""
 _COMES_AGAIN: Final = (t.Rule, t.Branch, t.Branches)
-_GAP: Final = 1024
-"""Zeros in a row, from which on an arena is copied in two parts."""
 
 _NEEDS: Final = {
     lay.NEED_NODES: "nodes",
@@ -92,19 +92,33 @@ class TokenNames(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a store begins with.
+
+    Attributes:
+        capacity: Of the arena.
+        operands: `~state` of each term.
+        arena: As of a store.
+    """
+
+    capacity: dict[str, int]
+    operands: dict[t.Term, int]
+    arena: Int32Array
+
+
 class TermStore:
     """Interned terms and their derivatives.
 
     Args:
         limits: `max_terms` and `max_emptiness_states` bound what may be made.
         tokens: Of the vocabulary that texts are made of. By default a text is only bytes.
-        prelude: Terms that are there from the start.
+        start: What it begins with, its own to change. By default nothing but a few constants.
 
     Attributes:
         lock: Held by whoever calls, when the store is shared.
         arena: The flat array of `kernels/derive/layout.py`. Replaced by a larger one when it grows.
         room: How many terms it has room for.
-        counts_tokens: Some term made so far is another one once a token has ended (`Timed`).
         names_tokens: Some term made so far names a token.
     """
 
@@ -112,30 +126,21 @@ class TermStore:
         self,
         limits: Limits = DEFAULT_LIMITS,
         tokens: TokenNames | None = None,
-        prelude: Prelude | None = None,
+        start: Start | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self._limits = limits
-        self._rules: list[t.Rule | t.Branches] = []
-        """By number. Rules of `Branches` are found there until they are needed."""
-        self._branch_ids: dict[t.Branches, int] = {}
-        self._branches_like: dict[int, tuple[t.Branches, int]] = {}
-        self.counts_tokens = False
+        self._rules = RuleNumbers()
         self.names_tokens = False
         self._counts_matter = False
-        self._rule_ids: dict[t.Rule, int] = {}
         self._captures: list[t.Capture] = []
         self._tokens = tokens
         self._special = frozenset(tokens.special_tokens.values() if tokens else ())
         self._token_sets: dict[tuple[frozenset[str | int], bool, bool], int] = {}
-        self._operands: dict[t.Term, int]  # `~state` of each term
-        self.arena: Int32Array
-        if prelude is None:
-            self._capacity, self._operands = dict(FIRST_CAPACITY), {}
-            self.arena = empty_arena(self._capacity)
-            self._run(lambda: build(self.arena, np.zeros(0, np.int32), np.zeros(0, np.int32)))
-        else:
-            self._capacity, self._operands, self.arena = prelude.copies()
+        if start is None:
+            start = Start(dict(FIRST_CAPACITY), {}, empty_arena(FIRST_CAPACITY))
+            build(start.arena, np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._capacity, self._operands, self.arena = start.capacity, start.operands, start.arena
         self.room = self._capacity["nodes"]
         self.arena[lay.PATIENCE] = PATIENCE
         self.arena[lay.EMPTINESS_LIMIT] = min(limits.max_emptiness_states, 2**31 - 2)
@@ -172,33 +177,14 @@ class TermStore:
 
     def rule_id(self, rule: t.Rule) -> int:
         """The number of a rule, the same each time."""
-        found = self._rule_ids.get(rule)
-        if found is None:
-            found = self._rule_ids[rule] = len(self._rules)
-            self._rules.append(rule)
-            self.counts_tokens |= isinstance(rule, t.Timed)
-        return found
+        return self._rules.id_of(rule)
 
     def branch_ids(self, branches: t.Branches) -> tuple[int, int]:
         """The number of the first of some rules; the others follow it, and then their union.
 
         And the number of the first of others with the same heads, or -1.
         """
-        first = self._branch_ids.get(branches)
-        if first is None:
-            first = self._branch_ids[branches] = len(self._rules)
-            self._rules += [branches] * (len(branches.heads) + 1)
-        _, like = self._branches_like.setdefault(id(branches.heads), (branches, first))
-        return first, like if like != first else -1
-
-    def _rule(self, number: int) -> t.Rule:
-        """The rule of a number."""
-        found = self._rules[number]
-        if isinstance(found, t.Branches):
-            found = found.rule(number - self._branch_ids[found])
-            self._rules[number] = found
-            self._rule_ids[found] = number
-        return found
+        return self._rules.ids_of(branches)
 
     def capture_id(self, capture: t.Capture) -> int:
         """A number for a capture."""
@@ -285,7 +271,7 @@ class TermStore:
         """
         made = number = 0
         while number < len(self._rules) and made < budget and self.num_terms <= max_terms:
-            rule = self._rule(number)
+            rule = self._rules.rule(number)
             number += 1
             if not (isinstance(rule, t.Branch) and rule.is_union):
                 node = self.intern(rule)
@@ -353,6 +339,11 @@ class TermStore:
         return self.advance_in(state, data, start, stop)[0]
 
     @property
+    def counts_tokens(self) -> bool:
+        """Some term made so far is another one once a token has ended (`Timed`)."""
+        return self._rules.count_tokens
+
+    @property
     def counts_matter(self) -> bool:
         """Whether masks depend on what is left of a count, as far as bodies were made."""
         return self._counts_matter
@@ -360,7 +351,7 @@ class TermStore:
     def rule_of(self, state: StateId) -> t.Rule | None:
         """The rule that a state is; None if it is none."""
         kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
-        return self._rule(number) if kind == lay.RULE else None
+        return self._rules.rule(number) if kind == lay.RULE else None
 
     def make_first(self, state: StateId) -> None:
         """Make rules, and what follows captured texts, as far as they come first in a state.
@@ -504,8 +495,12 @@ class TermStore:
     @property
     def nbytes(self) -> int:
         """Memory in bytes: of the arena, and about that of the terms and bodies made in Python."""
-        in_python = _TERM_BYTES * len(self._operands) + _RULE_BYTES * len(self._rule_ids)
+        in_python = _TERM_BYTES * len(self._operands) + _RULE_BYTES * self._rules.num_made
         return held_bytes(self.arena) + in_python
+
+    def contents(self) -> Start:
+        """What another store may begin with a copy of."""
+        return Start(self._capacity, self._operands, self.arena)
 
     # What kernels ask for
 
@@ -550,7 +545,7 @@ class TermStore:
         kind, a, b = self.arena[at : at + 3].tolist()
         keep = True
         if kind == lay.RULE:
-            rule = self._rule(a)
+            rule = self._rules.rule(a)
             term, keep = rule.body, rule.keep
             self._counts_matter |= isinstance(rule, t.Timed) and rule.counts_matter
         else:
@@ -559,7 +554,7 @@ class TermStore:
                 raise AssertionError("what follows a capture is neither empty nor nullable")
         body = self.intern(term, keep=keep)
         if kind == lay.RULE and self.is_bytewise(body):
-            raise AssertionError(f"rule {self._rule(a).name!r} begins with a capture")
+            raise AssertionError(f"rule {self._rules.rule(a).name!r} begins with a capture")
         self.arena[self.arena[lay.BODY] + node] = body + 1
 
     def _text(self, node: int) -> bytes:
@@ -613,54 +608,3 @@ class TermStore:
             build(large, np.array([ops.OP_REHASH], np.int32), np.zeros(1, np.int32))
         self._capacity, self.arena = capacity, large
         self.room = capacity["nodes"]
-
-
-class Prelude:
-    """Terms that stores start with, interned once: a store copies the arena that has them.
-
-    Args:
-        terms: Kept as long as this is. Those with rules, captures or tokens are left out: these
-            are numbered by each store.
-    """
-
-    def __init__(self, terms: Iterable[t.Term]) -> None:
-        self._terms = tuple(terms)
-        self._lock = threading.Lock()
-        self._store: TermStore | None = None
-        self._filled: list[tuple[int, Int32Array]] = []
-
-    def copies(self) -> tuple[dict[str, int], dict[t.Term, int], Int32Array]:
-        """Capacities, operands of terms, and the arena, all to be changed by a new store."""
-        store = self._store or self._made()
-        # Pages that are zero are not touched: that costs more than all the rest.
-        arena = np.zeros(len(store.arena), np.int32)
-        for at, values in self._filled:
-            arena[at : at + len(values)] = values
-        return dict(store._capacity), dict(store._operands), arena
-
-    def _made(self) -> TermStore:
-        with self._lock:
-            if self._store is None:
-                store = TermStore()
-                for term in self._terms:
-                    if not _is_numbered(term):
-                        store.intern(term)
-                filled = np.flatnonzero(store.arena)
-                for run in np.split(filled, np.flatnonzero(np.diff(filled) > _GAP) + 1):
-                    at, stop = int(run[0]), int(run[-1]) + 1
-                    self._filled.append((at, store.arena[at:stop].copy()))
-                self._store = store
-            return self._store
-
-
-def _is_numbered(root: t.Term) -> bool:
-    """Whether a rule, capture or token stands in a term."""
-    seen = {root}
-    todo = [root]
-    for term in todo:
-        if isinstance(term, (t.Rule, t.Capture, t.Token)):
-            return True
-        new = [part for part in term.parts if part not in seen]
-        seen.update(new)
-        todo += new
-    return False

@@ -1,9 +1,9 @@
 """Terms: what front-ends build, and all that the engine knows about a language.
 
 A term denotes a set of byte strings. Front-ends make terms only with the functions of this file;
-the term store (`store.py`) interns them, where the full normal form of ENGINE section 1 is kept.
-Here only what is cheap and useful to a front-end is simplified: `EMPTY` absorbs, `EPS` vanishes, a
-`Not` of a `Not` cancels. So `term is EMPTY` is a syntactic test: it is exact for terms without
+the term store (`store.py`) interns them, and keeps the normal form (`docs/design/algebra.md`). Here
+only what is cheap and useful to a front-end is simplified: `EMPTY` absorbs, `EPS` vanishes, a `Not`
+of a `Not` cancels. So `term is EMPTY` is a syntactic test: it is exact for terms without
 `And`/`Not`.
 
     >>> t = cat(literal(b"a"), repeat(byte_class(b"0123456789"), 2, 4))
@@ -19,7 +19,7 @@ Nothing here recurses: terms may be as deep as a user's input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 __all__ = [
@@ -56,7 +56,6 @@ __all__ = [
     "special_token",
     "star",
     "token",
-    "within_tokens",
 ]
 
 
@@ -536,47 +535,6 @@ def token(*names: str | int, others: bool = False) -> Term:
     return Token(frozenset(names), others=others, special=False)
 
 
-def within_tokens(body: Term, most: int) -> Term:
-    """A text of `body`, or its beginning where it has come to so many tokens.
-
-    Tokens are counted that end inside the text, after its first byte. Where the last of them ends,
-    what there is of the text is all of it, and what follows it comes next: so what follows is never
-    out of reach, and the tokens that are allowed at a place are those without a bound. A token that
-    ends where the text does not begin yet is not counted.
-
-    A text as such, without tokens, is not bounded. Not for terms under `And` or `Not`.
-
-    Args:
-        body: It may not begin with a capture.
-        most: How many tokens, >= 0. With 0 there is only the empty text.
-    """
-    if most == 0 or body is EMPTY or body is EPS:
-        return EMPTY if body is EMPTY else EPS
-    counts: dict[int, Timed] = {}
-    # A rule, since tokens are counted once its body is there.
-    return Rule(
-        f"within {most} tokens",
-        lambda: cat(body, _countdown(most, counts)),
-        nullable=body.nullable,
-    )
-
-
-def _countdown(left: int, counts: dict[int, Timed]) -> Timed:
-    """The end of a text in which so many tokens may still end; one for each number."""
-    found = counts.get(left)
-    if found is None:
-
-        def at_token_end(inside: bool) -> tuple[Term, Term]:
-            if not inside:
-                return EPS, EMPTY
-            return (EMPTY, EPS) if left == 1 else (_countdown(left - 1, counts), EMPTY)
-
-        name = f"{left} tokens left"
-        made = Timed(name, lambda: EPS, at_token_end, lambda: EPS, nullable=True)
-        found = counts.setdefault(left, made)
-    return found
-
-
 def special_token(*names: str, others: bool = False) -> Term:
     """One special token out of those of these names that the vocabulary has, if it has any.
 
@@ -627,8 +585,3 @@ def _merge_nested_counts(
             return None  # x{2,}{0,1} has no count 1
         return c * a, hi
     return None
-
-
-def members_of(term: Term) -> Sequence[Term]:
-    """The direct parts of a term; a `Rule` has none, since its body is made on demand."""
-    return term.parts

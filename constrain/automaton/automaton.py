@@ -36,7 +36,8 @@ class Automaton:
         self.is_full = False
         self.grammar = grammar
         self.vocab = vocab
-        self._store = TermStore(limits, vocab, grammar.prelude)
+        prelude = grammar.prelude
+        self._store = TermStore(limits, vocab, None if prelude is None else prelude.start())
         self._lock = self._store.lock
         self._rows = MaskRows(self._store, vocab, limits.max_mask_rows_bytes)
         self._steps = self._rows.steps

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrain.algebra.notation import MAX_CHARS, grammar_text
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.regular import find_recursion
-from constrain.algebra.store import Prelude
 from constrain.algebra.terms import (
     EMPTY,
     EPS,
@@ -28,8 +28,8 @@ from constrain.algebra.terms import (
     optional,
     repeat,
     token,
-    within_tokens,
 )
+from constrain.algebra.within import within_tokens
 from constrain.errors import GrammarError, UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.explanation import Derivation, Explainer, OnDemand
 from constrain.grammar import sources

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from functools import cache, partial
 
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.printer import byte_ranges
-from constrain.algebra.store import DEAD, Prelude, StateId, TermStore
+from constrain.algebra.store import DEAD, StateId, TermStore
 from constrain.algebra.terms import Term
 from constrain.frontends.explanation import Explainer
 from constrain.grammar.rejection import Rejection
@@ -73,7 +74,8 @@ class Recogniser:
         """The store and the state before any text; made anew when many texts have filled it."""
         full = max(self._limits.max_terms // 8, 4 * self._num_first_terms)
         if self._store is None or self._store.num_terms > full:
-            store = TermStore(self._limits, prelude=self._prelude)
+            prelude = self._prelude
+            store = TermStore(self._limits, start=None if prelude is None else prelude.start())
             self._start = store.intern(self._term)
             self._num_first_terms = store.num_terms
             self._store = store

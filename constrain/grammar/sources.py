@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from constrain.algebra.store import Prelude
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, GrammarSyntaxError
 from constrain.frontends.explanation import Explainer

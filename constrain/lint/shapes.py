@@ -17,7 +17,6 @@ from constrain.algebra.terms import (
     Term,
     Token,
     complement,
-    members_of,
 )
 from constrain.frontends.cfg import Repetition, Sequence, Terminal
 from constrain.frontends.cfg.graph import Graph
@@ -56,7 +55,7 @@ _OTHER_ASCII: Final = (1 << 128) - 1 & ~_ASCII_BLANKS
 
 def _shape_of_term(root: Term, made: dict[Term, Shape]) -> Shape:
     """The shape of a term; `made` keeps those of its parts."""
-    return _fold(root, members_of, _of_term, made)
+    return _fold(root, lambda term: term.parts, _of_term, made)
 
 
 def _of_term(term: Term, parts: list[Shape]) -> Shape:
@@ -76,7 +75,7 @@ def _of_term(term: Term, parts: list[Shape]) -> Shape:
         return min(known, key=lambda s: (s.width is None, s.width or 0))
     if isinstance(term, Token):
         return Shape(1, 0, tokens=True)
-    return _ANYTHING if not term.nullable or members_of(term) else _NOTHING
+    return _ANYTHING if not term.nullable or term.parts else _NOTHING
 
 
 def _sum(parts: Iterable[Shape]) -> Shape:
@@ -139,7 +138,7 @@ def parts_of_term(root: Term) -> Iterator[Term]:
         if term not in seen:
             seen.add(term)
             yield term
-            todo += members_of(term)
+            todo += term.parts
 
 
 def loops_in(root: Term) -> Iterator[Repeat]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.reference import Reference
-from constrain.algebra.store import DEAD, Prelude, TermStore
+from constrain.algebra.store import DEAD, TermStore
 from constrain.algebra.terms import (
     Rule,
     alt,
@@ -31,7 +32,7 @@ def test_terms_mean_the_same(term, tail):
     reference = Reference()
     whole = alt((cat(WORD, term), NUMBER))
     expected = reference.intern(whole)
-    store = TermStore(prelude=PRELUDE)
+    store = TermStore(start=PRELUDE.start())
     start = store.intern(whole)
     for text in (b"", b"ab", b"00", tail, b"a" + tail, b"bab" + tail):
         state = store.advance(start, text)
@@ -39,13 +40,13 @@ def test_terms_mean_the_same(term, tail):
 
 
 def test_what_is_in_it_is_there():
-    stores = [TermStore(prelude=PRELUDE), TermStore(prelude=PRELUDE)]
+    stores = [TermStore(start=PRELUDE.start()), TermStore(start=PRELUDE.start())]
     before = [store.num_terms for store in stores]
     assert stores[0].intern(WORD) == stores[1].intern(WORD)
     assert [store.num_terms for store in stores] == before
     stores[0].intern(literal(b"something else"))
     assert stores[1].num_terms == before[1]
-    assert TermStore(prelude=PRELUDE).num_terms == before[1]
+    assert TermStore(start=PRELUDE.start()).num_terms == before[1]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,8 @@ def test_what_is_in_it_is_there():
     ],
 )
 def test_what_a_store_numbers_is_left_out(term):
-    alone = TermStore(prelude=Prelude([WORD]))
-    store = TermStore(prelude=Prelude([term, WORD]))
+    alone = TermStore(start=Prelude([WORD]).start())
+    store = TermStore(start=Prelude([term, WORD]).start())
     assert store.num_terms == alone.num_terms
     state = store.intern(term)
     assert state != DEAD or term.parts == ()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
-from constrain.algebra.store import Prelude
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
 from constrain.frontends.json_schema.hints import wrapped_schema

@@ -1,7 +1,7 @@
 """What nearly every schema needs, made once for each style: any string, any number, the words.
 
 These terms are the same objects in all grammars of a style. A term store starts with them
-(`algebra.store.Prelude`), so that no grammar's store has to read them.
+(`algebra.prelude.Prelude`), so that no grammar's store has to read them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import Final
 
-from constrain.algebra.store import Prelude
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.terms import Term, cat, literal
 from constrain.frontends.json_schema.digits import number_term
 from constrain.frontends.json_schema.layout import OPEN_ARRAY, OPEN_OBJECT, layout_of

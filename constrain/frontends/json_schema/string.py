@@ -33,7 +33,6 @@ from constrain.algebra.terms import (
     complement,
     intersect,
     literal,
-    members_of,
     repeat,
 )
 from constrain.algebra.tries import trie
@@ -469,7 +468,7 @@ def least_count(root: Term, most: int) -> int:
     while todo:
         term = todo[-1]
         begun.add(term)
-        parts = (term.body,) if isinstance(term, Rule) else members_of(term)
+        parts = (term.body,) if isinstance(term, Rule) else term.parts
         missing = [part for part in parts if part not in begun]
         if missing:
             todo += missing
@@ -499,7 +498,7 @@ def _has_and_not(term: Term) -> bool:
     for part in todo:
         if isinstance(part, (And, Not)):
             return True
-        members = (part.body,) if isinstance(part, Rule) else members_of(part)
+        members = (part.body,) if isinstance(part, Rule) else part.parts
         for member in members:
             if member not in seen:
                 seen.add(member)

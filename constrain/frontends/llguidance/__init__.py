@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constrain.algebra.terms import Term, alt, within_tokens
+from constrain.algebra.terms import Term, alt
+from constrain.algebra.within import within_tokens
 from constrain.errors import GrammarError
 from constrain.frontends.llguidance.detection import is_dialect
 from constrain.frontends.llguidance.grammar_list import read_grammars

@@ -39,7 +39,6 @@ from constrain.algebra.terms import (
     cat,
     complement,
     intersect,
-    members_of,
 )
 from constrain.algebra.terms import Literal as LiteralTerm
 from constrain.errors import UnsupportedFeatureError
@@ -444,7 +443,7 @@ def _alphabet(root: Term) -> int:
         elif isinstance(term, LiteralTerm):
             for byte in term.text:
                 found |= 1 << byte
-        new = [term.body] if isinstance(term, Rule) else members_of(term)
+        new = [term.body] if isinstance(term, Rule) else term.parts
         todo += [part for part in new if part not in seen]
         seen.update(new)
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from constrain.algebra.store import Prelude
+from constrain.algebra.prelude import Prelude
 from constrain.algebra.terms import Term
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.json_schema import JSONStyle, from_json_schema

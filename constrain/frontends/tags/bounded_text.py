@@ -29,9 +29,9 @@ from constrain.algebra.terms import (
     plus,
     repeat,
     special_token,
-    within_tokens,
 )
 from constrain.algebra.utf8 import UTF8
+from constrain.algebra.within import within_tokens
 from constrain.frontends.tags.markers import marker, special_parts
 
 __all__ = ["bounded_text"]

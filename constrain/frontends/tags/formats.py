@@ -14,17 +14,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from constrain.algebra.terms import (
-    EPS,
-    Term,
-    alt,
-    cat,
-    optional,
-    repeat,
-    star,
-    token,
-    within_tokens,
-)
+from constrain.algebra.terms import EPS, Term, alt, cat, optional, repeat, star, token
+from constrain.algebra.within import within_tokens
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.gbnf import from_gbnf
 from constrain.frontends.json_schema import JSONStyle, from_json_schema
