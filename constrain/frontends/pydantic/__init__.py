@@ -18,8 +18,8 @@ spellings, and one or two of them are enough for a model to write. `read_...` fu
 Read in this order:
 what comes in: `adapter`, `core` (parts of a core schema); `reader` (the table, names, questions);
 single values: `numeric`, `strings`, `patterns`, `temporal`, `network`, `ranges`; `unions`; made of
-others: `containers`, `objects`, `json_text`; code: `functions`, `hooks`. `compile` is the whole
-way.
+others: `containers`, `objects`, `json_text`; code: `functions`, `results`, `hooks`. `compile` is
+the whole way.
 """
 
 from __future__ import annotations

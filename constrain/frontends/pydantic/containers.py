@@ -7,19 +7,30 @@ different texts are different values.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from constrain.frontends.pydantic.core import JSON, Core, Never, Place, refuse, step_in
+from constrain.frontends.pydantic.core import (
+    JSON,
+    Core,
+    Never,
+    Place,
+    function_name,
+    refuse,
+    step_in,
+)
 
 if TYPE_CHECKING:
     from constrain.frontends.pydantic.reader import CoreReader
 
-__all__ = ["read_dict", "read_list", "read_set", "read_tuple"]
+__all__ = ["SCALAR", "read_dict", "read_list", "read_set", "read_tuple"]
 
 _SCALARS: Final = {
     "none", "bool", "int", "float", "decimal", "str", "bytes", "date", "time", "datetime",
     "timedelta", "literal", "enum", "url", "multi-host-url", "uuid", "complex", "fraction",
 }  # fmt: skip
+SCALAR: Final = {"type": ["null", "boolean", "number", "string"]}
+"""What any value must be to go into a set: arrays and objects cannot be hashed."""
 _FAITHFUL: Final = {"int", "date", "str"}
 
 
@@ -70,9 +81,9 @@ def read_tuple(reader: CoreReader, core: Core, place: Place) -> JSON:
 def read_set(reader: CoreReader, core: Core, place: Place) -> JSON:
     """A set or frozenset: different items, of a type that can be in a set."""
     item = core.get("items_schema")
-    inner = place.at("[]")
-    items: JSON = {"type": ["null", "boolean", "number", "string"]}
-    if item is not None and reader.resolve(item)["type"] != "any":
+    inner = replace(place.at("[]"), hashed=True)
+    items: JSON = SCALAR
+    if item is not None:
         items = _item(reader, item, inner) if _hashable(reader, item, set()) else False
     if (core.get("min_length") or 0) >= 2 and not _faithful(reader, item, inner):
         raise refuse("a set of at least two items whose texts may differ for one value", inner)
@@ -120,6 +131,8 @@ def _hashable(reader: CoreReader, core: Core, seen: set[int]) -> bool:
         return True
     seen.add(id(core))
     kind = core["type"]
+    if kind.startswith("function-") and function_name(core) is None:
+        return True
     if kind in _SCALARS or kind == "any":
         return True
     if kind == "nullable":

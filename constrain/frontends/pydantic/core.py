@@ -15,6 +15,7 @@ from constrain.errors import UnsupportedFeatureError
 
 __all__ = [
     "JSON",
+    "VALIDATORS",
     "Core",
     "Never",
     "Omitted",
@@ -55,15 +56,21 @@ class Place:
         path: For messages: `Order.items[]`.
         config: pydantic's core config of the innermost model.
         as_key: The text is the key of an object, so it is a string whatever its type.
+        hashed: It becomes part of a set, or of what is in one.
     """
 
     path: str
     config: Core
     as_key: bool = False
+    hashed: bool = False
 
     def at(self, step: str) -> Place:
         """The place one step further in."""
         return replace(self, path=f"{self.path}{step}", as_key=False)
+
+    def within(self, config: Core) -> Place:
+        """The same place under the configuration of a class."""
+        return replace(self, config=config)
 
 
 def setting(core: Core, place: Place, name: str, config_name: str | None = None) -> Any:  # noqa: ANN401 - as pydantic has it
@@ -128,4 +135,6 @@ def function_name(core: Core) -> str | None:
     return name if module.partition(".")[0] in _OWN_MODULES else None
 
 
+VALIDATORS: Final = "pydantic._internal._validators"
+"""The module of the functions that pydantic checks with."""
 _OWN_MODULES: Final = ("pydantic", "pydantic_core", "ipaddress", "collections", "operator")

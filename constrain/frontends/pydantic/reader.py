@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
-from constrain.frontends.pydantic.containers import read_dict, read_list, read_set, read_tuple
+from constrain.frontends.pydantic.containers import (
+    SCALAR,
+    read_dict,
+    read_list,
+    read_set,
+    read_tuple,
+)
 from constrain.frontends.pydantic.core import (
     JSON,
     Core,
@@ -35,6 +42,7 @@ from constrain.frontends.pydantic.objects import (
     read_fields,
     read_named_tuple,
 )
+from constrain.frontends.pydantic.results import read_text_steps
 from constrain.frontends.pydantic.strings import read_bytes, read_complex, read_str, read_uuid
 from constrain.frontends.pydantic.temporal import (
     read_date,
@@ -60,7 +68,7 @@ class CoreReader:
         self._root = core
         self._place = Place(name, config)
         self._named: dict[str, Core] = {}
-        self._names: dict[tuple[str, int, bool], str] = {}
+        self._names: dict[tuple[str, int, bool, bool], str] = {}
         self._bodies: dict[str, JSON] = {}
         self._todo: list[tuple[str, Core, Place]] = []
         self._reading: set[str] = set()
@@ -135,13 +143,13 @@ class CoreReader:
         if ref is None:
             return with_hooks(self, core, place)
         self._named.setdefault(ref, core)
-        key = (ref, 0 if _has_config(core) else id(place.config), place.as_key)
+        key = (ref, 0 if _has_config(core) else id(place.config), place.as_key, place.hashed)
         name = self._names.get(key)
         if name is None:
             name = self._new_name(ref)
             self._names[key] = name
             path = name if not place.as_key else place.path
-            self._todo.append((name, core, Place(path, place.config, place.as_key)))
+            self._todo.append((name, core, replace(place, path=path)))
         return {"$ref": f"#/$defs/{name}"}
 
     def _new_name(self, ref: str) -> str:
@@ -189,11 +197,9 @@ class CoreReader:
             return False
         if "default" not in core:
             return True  # made by a function, which is not called here
-        from pydantic_core import ValidationError
-
         try:
             self._validator(core["schema"], place.config).validate_python(core["default"])
-        except ValidationError:
+        except Exception:  # pydantic's, or whatever a validator of the user's raises
             return True
         return False
 
@@ -209,15 +215,13 @@ class CoreReader:
         return self._validates(core, json.dumps({key: None}), place, keyed)
 
     def _validates(self, core: Core, text: str, place: Place, keyed: Core | None = None) -> bool:
-        from pydantic_core import ValidationError
-
         known = self._validators.get(id(core))
         if known is None:
             known = (core, self._validator(keyed or _without_ref(core), place.config))
             self._validators[id(core)] = known
         try:
             known[1].validate_json(text)
-        except ValidationError:
+        except Exception:  # pydantic's, or whatever a validator of the user's raises
             return False
         return True
 
@@ -280,19 +284,38 @@ def _lax_or_strict(reader: CoreReader, core: Core, place: Place) -> JSON:
 def _chain(reader: CoreReader, core: Core, place: Place) -> JSON:
     """The first step reads the text, and the others what it made: the same, unless a user's did."""
     first, *others = core["steps"]
+    if first["type"] == "any" and [step["type"] for step in others] == ["is-instance"]:
+        return _instances(others[0]["cls"])
     parts = [reader.read(first, place)]
     inner = first
     while inner["type"] in ("function-after", "function-before", "function-wrap"):
         if function_name(inner) is None:
             return parts[0]
         inner = inner["schema"]
-    parts += [reader.read(step, place) for step in others]
+    parts += read_text_steps(reader, first, others, place)
     return parts[0] if len(parts) == 1 else {"allOf": parts}
+
+
+def _instances(cls: type) -> JSON:
+    """The values of JSON that are instances of a class, such as `Hashable`."""
+    values: dict[str, Any] = {
+        "null": None,
+        "boolean": True,
+        "string": "",
+        "array": [],
+        "object": {},
+    }
+    kinds = [kind for kind, value in values.items() if isinstance(value, cls)]
+    if isinstance(0, cls):
+        kinds.append("number" if isinstance(0.5, cls) else "integer")
+    if not kinds:
+        raise Never
+    return {"type": kinds}
 
 
 def _model(reader: CoreReader, core: Core, place: Place) -> JSON:
     cls = core["cls"]
-    inner = Place(place.path, core.get("config") or {}, place.as_key)
+    inner = place.within(core.get("config") or {})
     schema = reader.read(core["schema"], inner)
     extra = cls.model_config.get("json_schema_extra")
     if core.get("root_model"):
@@ -302,7 +325,7 @@ def _model(reader: CoreReader, core: Core, place: Place) -> JSON:
 
 def _dataclass(reader: CoreReader, core: Core, place: Place) -> JSON:
     cls, config = core["cls"], core.get("config")
-    inner = Place(place.path, place.config if config is None else config)
+    inner = place.within(place.config if config is None else config)
     schema = reader.read(core["schema"], inner)
     extra = (getattr(cls, "__pydantic_config__", None) or {}).get("json_schema_extra")
     return class_extra(schema, extra, cls, place)
@@ -310,7 +333,7 @@ def _dataclass(reader: CoreReader, core: Core, place: Place) -> JSON:
 
 def _typed_dict(reader: CoreReader, core: Core, place: Place) -> JSON:
     cls, config = core.get("cls"), core.get("config")
-    inner = Place(place.path, place.config if config is None else config)
+    inner = place.within(place.config if config is None else config)
     schema = read_fields(reader, core, inner)
     if cls is None:
         return schema
@@ -323,7 +346,7 @@ def _call(reader: CoreReader, core: Core, place: Place) -> JSON:
 
 
 _READERS: Final[dict[str, Read]] = {
-    "any": lambda reader, core, place: True,
+    "any": lambda reader, core, place: SCALAR if place.hashed else True,
     "none": lambda reader, core, place: {"type": "null"},
     "bool": _bool,
     "int": _scalar(read_int),

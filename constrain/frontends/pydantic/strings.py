@@ -127,8 +127,8 @@ def read_uuid(core: Core, place: Place) -> JSON:
 
 
 def read_complex(core: Core, place: Place) -> JSON:
-    """A complex number: `1.5-2j`."""
+    """A complex number: `1.5-2j`, and `1.5` and `2j`."""
     if place.as_key:
         raise refuse("complex numbers as keys", place)
     number = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
-    return {"type": "string", "pattern": f"^-?{number}(?:[+-]{number}j)?$"}
+    return {"type": "string", "pattern": f"^-?{number}(?:(?:[+-]{number})?j)?$"}

@@ -174,6 +174,10 @@ NUMBERS = {
     "int or float": int | float,
     "bounded int or float": Annotated[int | float, Field(ge=0, le=10)],
     "twice bounded union": Annotated[PositiveInt | float, Field(gt=-1), Field(lt=9)],
+    "half bounded union": Annotated[int | float, Field(ge=0.5, lt=9.5)],
+    "union with decimals": Annotated[int | Decimal, Field(gt=Decimal("-1.5"), le=Decimal("1.5"))],
+    "float or decimal": Annotated[float | Decimal, Field(ge=0.1)],
+    "finite union": Annotated[int | float, pydantic.AllowInfNan(False)],
     "bounded union strict": Annotated[StrictInt | StrictFloat, Field(gt=0)],
     "bytes size": ByteSize,
 }
@@ -208,6 +212,15 @@ STRINGS = {
     "str checked by a user": Annotated[
         str, AfterValidator(lambda value: value), Field(min_length=2)
     ],
+    "Base64Str of config": configured(Base64Str, str_min_length=4, str_max_length=8),
+    "Base64Bytes lengths": Annotated[
+        bytes, Field(max_length=8), pydantic.EncodedBytes(encoder=pydantic.Base64Encoder)
+    ],
+    "pattern of a union": Annotated[str | int, Field(pattern="^a+$")],
+    "stripped union": Annotated[
+        str | int, StringConstraints(strip_whitespace=True, pattern="^ ?a+")
+    ],
+    "pattern of a str enum": Annotated[Literal["ab", "b"], Field(pattern="^a")],
     "SecretStr": SecretStr,
     "SecretStr lengths": Annotated[SecretStr, Field(min_length=2)],
     "SecretBytes": SecretBytes,
@@ -358,7 +371,10 @@ NETWORK = {
         IPvAnyNetwork,
         IPvAnyInterface,
     )
-} | {"strict IPv4Address": Annotated[ipaddress.IPv4Address, Strict()]}
+} | {
+    "strict IPv4Address": Annotated[ipaddress.IPv4Address, Strict()],
+    "short IPv4Address": configured(ipaddress.IPv4Address, strict=True, str_max_length=9),
+}
 
 
 class Colour(enum.Enum):
@@ -419,6 +435,10 @@ class Frozen(BaseModel, frozen=True):
     b: tuple[str, ...] = ()
 
 
+class FrozenAny(BaseModel, frozen=True):
+    a: Any
+
+
 class Thawed(BaseModel):
     a: int = 1
 
@@ -476,6 +496,12 @@ SETS = {
     "set of lists": set[list[int]],
     "set of models": set[Thawed],
     "set of frozen models": set[Frozen],
+    "set of tuples of any": set[tuple],
+    "set of JSON values": set[pydantic.JsonValue],
+    "set of a union with any": set[tuple[int, Any] | None],
+    "set of what a user makes": set[Annotated[list[int], AfterValidator(tuple)]],
+    "set of frozen models of any": set[FrozenAny],
+    "set of hashables": set[typing.Hashable],
     "set of tuples": frozenset[tuple[int, bool]],
     "set of sets": set[frozenset[bool]],
     "set of a union": set[int | str | None],

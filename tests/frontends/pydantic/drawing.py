@@ -39,7 +39,7 @@ class TypeTexts(Texts):
     def validates(self, text: str | bytes) -> bool:
         try:
             self.adapter.validate_json(text)
-        except pydantic.ValidationError:
+        except (pydantic.ValidationError, TypeError):  # that of a constraint that does not fit
             return False
         return True
 

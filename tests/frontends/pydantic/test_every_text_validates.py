@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import warnings
 from dataclasses import replace
@@ -10,9 +11,10 @@ from typing import Annotated, Any, Literal, Optional, Union
 
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from constrain.errors import GrammarError
 from constrain.frontends.json_schema.style import resolve_style
 from tests.frontends.pydantic.cases import (
     CASES,
@@ -116,6 +118,37 @@ def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
+CONSTRAINTS = st.one_of(
+    st.builds(
+        pydantic.Field,
+        ge=st.sampled_from([None, 0, 1, 0.5, Decimal("-1.5"), dt.date(2024, 2, 29)]),
+        lt=st.sampled_from([None, 5, 9.5]),
+        max_length=st.sampled_from([None, 0, 3]),
+    ),
+    st.builds(pydantic.Field, min_length=st.sampled_from([1, 2])),
+    st.builds(pydantic.Field, pattern=st.sampled_from(["^[a-c]+$", "a$", "1"])),
+    st.sampled_from(
+        [
+            pydantic.AllowInfNan(False),
+            pydantic.Strict(),
+            pydantic.StringConstraints(strip_whitespace=True, pattern="^ ?[a-c]+$"),
+            pydantic.StringConstraints(to_lower=True),
+        ]
+    ),
+)
+"""Also for types that they do not fit: of those there is no grammar, and no other error either."""
+CONFIGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "str_max_length": st.just(8),
+        "str_strip_whitespace": st.just(True),
+        "str_to_lower": st.just(True),
+        "strict": st.just(True),
+        "allow_inf_nan": st.just(False),
+        "validate_default": st.just(True),
+        "val_json_bytes": st.sampled_from(["hex", "base64"]),
+    },
+)
 TYPES = st.recursive(st.sampled_from(LEAVES), _composed, max_leaves=4)
 
 
@@ -127,6 +160,35 @@ def test_texts_of_composed_types_validate(kind: Any, style: str, seed: int) -> N
     texts = TypeTexts(kind, style=style)
     rng = random.Random(seed)
     for steps in (0, 5, 30):
+        text = texts.draw(rng, steps)
+        assert text is None or texts.validates(text), text
+
+
+def _constrained(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    annotated = st.tuples(inner, CONSTRAINTS).map(lambda pair: Annotated[pair])
+    sets = inner.map(lambda kind: set[kind])  # type: ignore[valid-type]
+    return st.one_of(annotated, annotated, sets, _composed(inner))
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    kind=st.recursive(st.sampled_from(LEAVES), _constrained, max_leaves=4),
+    config=CONFIGS,
+    style=st.sampled_from(STYLES),
+    seed=st.integers(0, 2**32),
+)
+def test_texts_of_constrained_types_validate(
+    kind: Any, config: dict[str, Any], style: str, seed: int
+) -> None:
+    # Built later, so that what pydantic refuses, the grammar refuses, too.
+    made = pydantic.create_model("Made", __config__={**config, "defer_build": True}, a=(kind, ...))  # type: ignore[call-overload]
+    try:
+        texts = TypeTexts(made, style=style)
+    except GrammarError:
+        return
+    rng = random.Random(seed)
+    for steps in (0, 8, 30):
         text = texts.draw(rng, steps)
         assert text is None or texts.validates(text), text
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
+from pydantic import AfterValidator, BaseModel, TypeAdapter
 
 from tests.frontends.pydantic.cases import CASES, Colour
 from tests.frontends.pydantic.drawing import TypeTexts
@@ -62,6 +62,17 @@ REJECTED: list[tuple[str, list[Any], list[str]]] = [
     ("bytes lengths", ["ab"], ['"éé"', '"a"', '"abcd"']),
     ("mixed enum", [1, "x", 2.5, None], []),
     ("str stripped", ["a", "a b"], ['" "', '"\\u3000"']),
+    ("half bounded union", [1, 9, 0.5, 9.25], ["0", "0.4", "9.5", "10"]),
+    ("union with decimals", [1, -1, 1.5], ["2", "-1.5", "-2"]),
+    ("Base64Str of config", ["aGk="], ['""', '"aGlhaGlhaGlh"']),
+    ("Base64Bytes lengths", ["aGk="], ['"aGk"', '"aGlhaGlhaGlh"']),
+    ("pattern of a union", ["aa"], ["1", '"1"']),
+    ("complex", ["2j", "1+2j", "0j"], ['"1+2"', '"1-j2"']),
+    ("set of hashables", [[1, "a", None]], ["[[]]"]),
+    ("set of tuples of any", [[[1, "a"]]], ["[[[1]]]"]),
+    ("set of JSON values", [[1, "a", None]], ["[{}]", "[[]]"]),
+    ("set of what a user makes", [[[1, 2]]], ['[["a"]]']),
+    ("set of frozen models of any", [[{"a": 1}]], ['[{"a": []}]']),
     ("set of two", [[1, 2]], ["[1, 1]", "[1]"]),
     ("set of lists", [[]], ["[[1]]"]),
     ("set of models", [[]], ['[{"a": 1}]']),
@@ -108,6 +119,17 @@ def test_rejects_what_pydantic_rejects(name: str, inside: list[Any], outside: li
     for text in outside:
         assert not texts.validates(text), text
         assert not texts.accepts(text), text
+
+
+def test_a_default_whose_validation_raises_must_be_written() -> None:
+    def refuse(value: int) -> int:
+        raise KeyError(value)
+
+    class Model(BaseModel, validate_default=True):
+        a: Annotated[int, AfterValidator(refuse)] = 0
+
+    assert not TypeTexts(Model).accepts("{}")
+    assert TypeTexts(Model).accepts('{"a": 0}')
 
 
 # name, JSON texts that pydantic accepts and the grammar leaves out, as its documentation says

@@ -34,6 +34,10 @@ class Inner(BaseModel):
     deep: list[pydantic.FilePath]
 
 
+class TextRoot(pydantic.RootModel[str]):
+    pass
+
+
 class EmptyEnum(enum.Enum):
     pass
 
@@ -58,6 +62,38 @@ REFUSED = {
     "literal of a plain enum": (Literal[Colour.RED], "no JSON text"),
     "multiple of a union": (plain(Annotated[int | Decimal, Field(multiple_of=2)]), "multiple_of"),
     "bound of a converted str": (plain(Annotated[str, AfterValidator(len), Field(gt=3)]), "`gt`"),
+    "bound of what cannot be compared": (
+        plain(Annotated[dt.date | dt.datetime, Field(ge=dt.date(2024, 2, 29))]),
+        "`ge` of a type",
+    ),
+    "bound of a secret": (plain(Annotated[pydantic.Secret[int], Field(gt=3)]), "`gt` of a type"),
+    "bound of another type": (plain(Annotated[int | dt.date, Field(le=5)]), "`le` of a type"),
+    "a bound that is no number": (
+        plain(Annotated[int | float, Field(ge=float("nan"))]),
+        "`ge` of a type",
+    ),
+    "finite texts": (
+        plain(Annotated[float | str, pydantic.AllowInfNan(False)]),
+        "`allow_inf_nan` of a type",
+    ),
+    "pattern of a date": (plain(Annotated[dt.date, Field(pattern="^2")]), "`pattern` of a type"),
+    "pattern of a root": (plain(Annotated[TextRoot, Field(pattern="^2")]), "`pattern` of a type"),
+    "pattern after a change of case": (
+        plain(Annotated[str | int, pydantic.StringConstraints(to_lower=True, pattern="^[a-z]$")]),
+        "after a change of case",
+    ),
+    "base 64 in lower case": (
+        pydantic.create_model(
+            "Model", __config__={"str_to_lower": True}, field=(pydantic.Base64Str, ...)
+        ),
+        "after a change of case",
+    ),
+    "base 64 twice": (
+        pydantic.create_model(
+            "Model", __config__={"val_json_bytes": "base64"}, field=(pydantic.Base64Bytes, ...)
+        ),
+        "encoded bytes",
+    ),
     "set of two floats": (plain(Annotated[set[float], Field(min_length=2)]), "may differ"),
     "dict of two floats": (plain(Annotated[dict[float, int], Field(min_length=2)]), "may differ"),
     "keys that are multiples": (
