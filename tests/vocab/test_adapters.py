@@ -181,6 +181,33 @@ def test_added_tokens_are_what_the_decoder_makes_of_them() -> None:
     assert tokenizer.decode([5]) == " é"
 
 
+NORMALIZERS = {
+    "Llama 2": normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]),
+    "lower case": normalizers.Lowercase(),
+    "strip": normalizers.Strip(),
+    "NFD": normalizers.NFD(),
+}
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS.keys())
+def test_added_tokens_are_what_a_normalizer_leaves_of_them(
+    normalizer: Any, normalized: bool
+) -> None:
+    """An added token is looked for in normalized text, unless it says otherwise."""
+    tokenizer = Tokenizer(models.BPE({"x": 0, "▁": 1, "<0x0A>": 2}, []))
+    tokenizer.normalizer = normalizer
+    tokenizer.decoder = SEQUENCE
+    added = ["<Tool>", "a b", " É "]
+    tokenizer.add_tokens([AddedToken(content, normalized=normalized) for content in added])
+    tokenizer.add_special_tokens([AddedToken("<End>", normalized=normalized)])
+    vocab = Vocabulary.from_tokenizers(tokenizer, eos_token_ids="<End>")
+    for i in range(3, 6):
+        assert b"x" + (vocab.token_bytes[i] or b"") == tokenizer.decode([0, i]).encode()
+    assert vocab.special_tokens == {"<End>": 6}
+    assert vocab.eos_token_ids == (6,)
+
+
 def test_holes_are_never_text() -> None:
     tokenizer = byte_level({"a": 0, "b": 5})
     vocab = Vocabulary.from_tokenizers(tokenizer, eos_token_ids=[3], vocab_size=8)

@@ -25,7 +25,9 @@ Consequences:
 **Never text**: what `decode(..., skip_special_tokens=True)` drops (added tokens marked special,
 control pieces), end tokens, the unknown token (it stands for anything), ids that no token has,
 unused pieces, and added tokens that the tokenizer uses as padding, separator or the like. Added
-tokens that are *not* special are text: `<tool_call>` of Qwen 3, the 6,406 of Gemma 3. To take one
+tokens that are *not* special are text: `<tool_call>` of Qwen 3, the 6,406 of Gemma 3; where the
+tokenizer looks for one in normalized text, what the normalizer leaves of it, as the decoder has it
+(` <tool>` for one added to Llama 2's, `<tool>` for a `<Tool>` where all is lower case). To take one
 out, name it:
 
     specials = {**v.special_tokens, "<tool_call>": 151657}

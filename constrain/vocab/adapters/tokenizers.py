@@ -49,32 +49,34 @@ def read_tokenizers(
     highest = max(added, default=-1)
     check_id(highest, source)
     spelling += [None] * (highest + 1 - len(spelling))
+    names = spelling.copy()
     for i, token in added.items():
-        spelling[i] = token.content
+        # A normalizer may have changed what stands for it in a text, and the decoder writes that.
+        spelling[i] = tokenizer.id_to_token(i)
+        names[i] = token.content
 
     unknown = _unknown_id(tokenizer)
     never_text = {i for i, token in added.items() if token.special}
     never_text.update(i for i in reserved_ids if i in added)
     if unknown is not None:
         never_text.add(unknown)
-    specials = [(piece, i) for i in sorted(never_text) if (piece := _at(spelling, i))]
-    text = spelling.copy()
+    specials = [(name, i) for i in sorted(never_text) if (name := _at(names, i))]
     for i in never_text:
-        if i < len(text):
-            text[i] = None
+        if i < len(spelling):
+            spelling[i] = None
     return make_table(
-        read.read_all(text),
+        read.read_all(spelling),
         specials,
         requested=eos_token_ids,
         declared=declared,
         find=tokenizer.token_to_id,
-        name_of=lambda i: _at(spelling, i),
+        name_of=lambda i: _at(names, i),
         source=source,
     )
 
 
-def _at(spelling: list[str | None], i: int) -> str | None:
-    return spelling[i] if i < len(spelling) else None
+def _at(names: list[str | None], i: int) -> str | None:
+    return names[i] if i < len(names) else None
 
 
 def _spellings(
