@@ -78,6 +78,41 @@ def test_the_cache_is_used_and_one_token_is_run_per_step() -> None:
     assert widths == [5, 1, 1]
 
 
+RECURRENT = {
+    "mamba": {"state_size": 4, "expand": 1},
+    "rwkv": {"attention_hidden_size": 16},  # without a cache of transformers'
+    "falcon_h1": {  # each layer has both
+        "mamba_d_ssm": 16,
+        "mamba_n_heads": 2,
+        "mamba_d_state": 4,
+        "mamba_n_groups": 1,
+        "head_dim": 4,
+        "num_key_value_heads": 2,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", RECURRENT)
+def test_a_state_that_padding_would_enter_is_that_of_the_row_alone(kind: str) -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 4}
+    config = AutoConfig.for_model(
+        kind, vocab_size=40, num_hidden_layers=2, **sizes, **RECURRENT[kind]
+    )
+    model = AutoModelForCausalLM.from_config(config).float().eval()
+    texts = [[6, 7], [1, 2, 3, 4, 5], [8, 9], [5, 4], [3, 3, 3, 3, 3], [8]]
+    batch = Forward(model, texts, pad_token_id=0)
+    logits = batch.prefill()
+    for keep in ([0, 1, 2, 3, 4, 5], [0, 2, 3, 4, 5], [0, 2, 3, 4], [1, 2, 3], [0, 2], [1]):
+        for row, text in enumerate(texts):
+            torch.testing.assert_close(logits[row], alone(model, text), rtol=1e-4, atol=1e-5)
+        texts = [[*texts[row], 10 + row] for row in keep]
+        logits = batch.step([text[-1] for text in texts], keep)
+    torch.testing.assert_close(logits[0], alone(model, texts[0]), rtol=1e-4, atol=1e-5)
+
+
 class WithoutCache:
     """The least that counts as a model: logits that say what it was given."""
 
@@ -94,6 +129,12 @@ def test_a_model_without_a_cache_is_given_whole_sequences() -> None:
     logits = batch.step([3], [1])
     assert logits.shape == (1, 40)
     assert logits[0, 3] == 3
+
+
+def test_a_model_without_a_mask_sees_no_padding() -> None:
+    logits = Forward(WithoutCache(), [[1], [3, 3], [2]], pad_token_id=0).prefill()
+    assert logits.argmax(dim=1).tolist() == [1, 3, 2]
+    assert logits.sum(dim=1).tolist() == [1, 2, 1]
 
 
 def test_a_thing_that_takes_no_ids_is_no_model() -> None:
