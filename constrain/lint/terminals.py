@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from constrain.algebra.terms import ALL, EMPTY, Term, cat, complement
-from constrain.errors import ConstrainError, LimitExceededError
+from constrain.errors import ConstrainError, GrammarSyntaxError, LimitExceededError
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
 from constrain.frontends.regex import lower, parse
 from constrain.limits import Limits
@@ -146,7 +146,7 @@ class _Checker:
         every = [lexer] if contextual is None else list(contextual.values())
         try:
             return list(dict.fromkeys(map(_read_lexer, every)))
-        except re.error:  # a pattern that `re` takes alone, and not beside others
+        except GrammarSyntaxError:  # a pattern that `re` takes alone, and not beside others
             return []
 
     def _never_winning(self, lexers: list[_Lexer]) -> Iterator[tuple[str, list[str]]]:

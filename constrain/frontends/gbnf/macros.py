@@ -97,6 +97,9 @@ class _Call:
         """An argument that must be a text."""
         if not isinstance(argument.value, str):
             raise self.wrong(argument, "expected a text in double quotes")
+        half = next((c for c in argument.value if "\ud800" <= c <= "\udfff"), None)
+        if half is not None:
+            raise self.wrong(argument, f"U+{ord(half):04X} is a surrogate, which no text has")
         return argument.value
 
     def ids(self, values: Iterable[_Argument]) -> list[int]:

@@ -8,10 +8,14 @@ are compared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
-from lark.lexer import BasicLexer, ContextualLexer
+from lark.exceptions import LexError
+from lark.lexer import BasicLexer, ContextualLexer, Scanner
+
+from constrain.errors import GrammarSyntaxError
 
 __all__ = ["PLUGINS"]
 
@@ -26,6 +30,38 @@ class _ComparedEnough:
 class _Basic(BasicLexer):
     def __init__(self, conf: Any, comparator: Any = None) -> None:  # noqa: ANN401 - lark's own
         super().__init__(conf, _ComparedEnough())
+        for terminal in self.terminals:
+            pattern = terminal.pattern.to_regexp()
+            if "(?" in pattern and not _stands_in_a_group(terminal.name, pattern):
+                raise LexError(f"Cannot compile token {terminal.name}: {pattern!r}")
+
+    def _build_scanner(self) -> Scanner:
+        try:
+            return super()._build_scanner()
+        except re.error as error:
+            raise self._cannot_stand_together(error) from error
+
+    def _cannot_stand_together(self, error: re.error) -> GrammarSyntaxError:
+        group = re.search(r"'(\w+)'", error.msg)
+        names = [
+            t.name
+            for t in self.terminals
+            if group is not None and f"(?P<{group[1]}>" in t.pattern.to_regexp()
+        ]
+        return GrammarSyntaxError(
+            f"lark makes one pattern of terminals that compete, and those of "
+            f"{' and '.join(names or ['this grammar'])} do not compile together: {error.msg}",
+            hint="a group needs no name: (?:...)",
+        )
+
+
+def _stands_in_a_group(name: str, pattern: str) -> bool:
+    """Whether a pattern compiles where lark puts it, among those of other terminals."""
+    try:
+        re.compile(f"(?P<{name}>{pattern})")
+    except re.error:
+        return False
+    return True
 
 
 class _Contextual(ContextualLexer):

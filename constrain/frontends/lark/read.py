@@ -216,11 +216,14 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         hint = f"did you mean {near!r}?" if near else "define it, or name another with start="
     elif broken := re.fullmatch(r"Cannot compile token (\w+): ('.*'|\".*\")", message, re.S):
         pattern = ast.literal_eval(broken[2])
-        message = f"the pattern of terminal {broken[1]} does not compile: {_why_broken(pattern)}"
+        why = _why_broken(broken[1], pattern)
+        message = f"the pattern of terminal {broken[1]} does not compile: {why}"
         written = re.search(re.escape(f"/{pattern}/"), text)
         written = written or re.search(rf"(?m)^[ \t]*{broken[1]}\b", text)  # it has flags
         span = None if written is None else written.span()
         hint = "patterns are those of the module re; \\ before a character means itself"
+        if "global flags" in message:
+            hint = "flags come after a pattern, /.../i, or before a part of it, /(?i:...)/"
     elif message.startswith("Reduce/Reduce"):
         message = re.sub(r"\s*\n\s*-?\s*", " ", message)
         hint = "let one of the rules stand for both, or use parser='earley'"
@@ -240,12 +243,13 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
     return GrammarSyntaxError(message.strip(), source=text, span=span, hint=hint)
 
 
-def _why_broken(pattern: str) -> str:
+def _why_broken(name: str, pattern: str) -> str:
     """What `re` says of a pattern that does not compile."""
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return error.msg
+    for written in (pattern, f"(?P<{name}>{pattern})"):  # alone, and as it stands among others
+        try:
+            re.compile(written)
+        except re.error as error:
+            return error.msg
     return "not with its flags"
 
 
