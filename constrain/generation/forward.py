@@ -193,4 +193,10 @@ def _parameters(model: Model) -> frozenset[str]:
             f"{type(model).__name__} takes no input_ids\n"
             "hint: pass a causal language model of transformers, or a callable with its interface"
         )
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        raise ModelError(
+            f"{type(model).__name__} has an encoder and a decoder, and this loop runs decoders\n"
+            "hint: model.generate(..., logits_processor=[GrammarLogitsProcessor(compiled)]) of "
+            "constrain.integrations.transformers runs both"
+        )
     return names

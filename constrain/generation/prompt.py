@@ -94,7 +94,11 @@ def _not_a_prompt(given: object) -> TypeError:
     what = type(given).__name__
     if isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)):
         what += " with " + ", ".join(sorted({type(one).__name__ for one in given}))
+    hint = "several prompts are a list of those"
+    if isinstance(given, Mapping) and "input_ids" in given:
+        hint = 'pass its token ids, prompt["input_ids"], or the text itself; none of it padded'
+    elif isinstance(given, Mapping) and "role" in given:
+        hint = "a list of one message is a prompt, [prompt]"
     return TypeError(
-        f"prompt is a text, a list of messages or a list of token ids, not {what}\n"
-        "hint: several prompts are a list of those"
+        f"prompt is a text, a list of messages or a list of token ids, not {what}\nhint: {hint}"
     )

@@ -144,6 +144,17 @@ def test_a_thing_that_takes_no_ids_is_no_model() -> None:
         Forward(3, [[1]], pad_token_id=0)
 
 
+def test_a_model_with_an_encoder_is_sent_to_transformers_own_loop() -> None:
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    sizes = dict.fromkeys(("encoder_layers", "decoder_layers"), 1)
+    sizes |= dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2)
+    sizes |= dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim", "d_model"), 8)
+    model = BartForConditionalGeneration(BartConfig(vocab_size=40, **sizes))
+    with pytest.raises(ModelError, match=r"an encoder and a decoder.*\nhint: .*GrammarLogits"):
+        Forward(model, [[4]], pad_token_id=0)
+
+
 def test_the_width_is_that_of_the_output_layer() -> None:
     model = tiny_llama()
     assert (logit_width(model), context_length(model)) == (40, 64)

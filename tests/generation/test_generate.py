@@ -93,6 +93,39 @@ def test_a_stream_does_nothing_until_it_is_read_and_can_be_left() -> None:
     assert list(stream) == []
 
 
+class FailsOnce(StandIn):
+    """A model that fails in one of its steps."""
+
+    def __init__(self, error: BaseException, step: int = 3) -> None:
+        super().__init__()
+        self.error = error
+        self.step = step
+
+    def __call__(self, input_ids: Any, attention_mask: Any) -> Any:
+        output = super().__call__(input_ids, attention_mask)
+        if len(self.widths) == self.step:
+            raise self.error
+        return output
+
+
+@pytest.mark.parametrize("error", [RuntimeError("out of memory"), KeyboardInterrupt()])
+@pytest.mark.parametrize("prompt", [(3,), [[3], [4]]], ids=["one", "batch"])
+def test_a_stream_that_failed_does_not_look_like_one_that_ended(
+    prompt: Any, error: BaseException
+) -> None:
+    grammar = constrain.Grammar.from_regex("a{5}")
+    stream = run(prompt, grammar, FailsOnce(error), stream=True)
+    with pytest.raises(type(error)):
+        list(stream)
+    for again in (
+        lambda: next(stream),
+        lambda: list(stream),
+        lambda: stream.result if prompt == (3,) else stream.results,
+    ):
+        with pytest.raises(ModelError, match=f"failed at an earlier .* {type(error).__name__}"):
+            again()
+
+
 def test_each_row_of_a_batch_says_what_it_says_alone() -> None:
     prompts: list[Any] = [[3], [5, 5, 5, 5], [9, 1, 2], [7], [3]]
     grammars = [
@@ -278,7 +311,8 @@ def test_the_figures_add_up() -> None:
         ({"prompt": 3}, TypeError, "a list of token ids, not int"),
         ({"prompt": None}, TypeError, "a list of token ids, not NoneType"),
         ({"prompt": b"ab"}, TypeError, "a list of token ids, not bytes"),
-        ({"prompt": {"role": "user"}}, TypeError, "a list of token ids, not dict"),
+        ({"prompt": {"role": "user"}}, TypeError, r"not dict\nhint: a list of one message"),
+        ({"prompt": {"input_ids": [[1]]}}, TypeError, r'not dict\nhint: .*prompt\["input_ids"\]'),
         ({"prompt": [1.5, 2]}, TypeError, "not list with float, int"),
         ({"prompt": [[1], 2]}, TypeError, "a list of token ids, not int"),
         ({"prompt": [3, -1]}, ModelError, "row 0 has token -1, and the model has ids >= 0"),
