@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from constrain.cli import bench, check, demo, explain, generate, lint, model, warmup
-from constrain.cli.console import show_bug, show_error
+from constrain.cli.console import show_bug, show_error, show_refusal
 from constrain.errors import ConstrainError
 
 __all__ = ["app", "run"]
@@ -69,8 +69,9 @@ def run(arguments: list[str]) -> int:
     """Run one command.
 
     Returns:
-        The exit code. A `ConstrainError` is shown and becomes 2; any other exception is a bug, is
-        shown as one and becomes 70. With `--debug` the traceback comes first.
+        The exit code. A `ConstrainError`, or what the system refuses, is shown and becomes 2; any
+        other exception is a bug, is shown as one and becomes 70. With `--debug` the traceback comes
+        first.
     """
     settings = _Settings()
     try:
@@ -81,6 +82,11 @@ def run(arguments: list[str]) -> int:
         if settings.debug:
             traceback.print_exc(file=sys.stderr)
         show_error(error)
+        return 2
+    except OSError as error:  # a full disk behind standard output, and the like
+        if settings.debug:
+            traceback.print_exc(file=sys.stderr)
+        show_refusal(error)
         return 2
     except Exception as error:
         if settings.debug:

@@ -132,7 +132,8 @@ def check(
     With a grammar and FILEs, each FILE is a text to check: exit code 0 if all are accepted, 1 if
     not.
 
-    With a schema alone, print what is done with each of its keywords.
+    With a schema alone, print what is done with each of its keywords; with another grammar alone,
+    whether it can be read.
 
     With FILEs alone, each is a grammar or a folder of grammars, whose fixtures are run: the texts
     to accept and to reject in the folder beside a grammar that has its name. Exit code 0 if all
@@ -148,8 +149,8 @@ def check(
             raise typer.BadParameter("-k is for fixtures")
         if "-" in one_of and "-" in files:
             raise typer.BadParameter("standard input can be the grammar or a text, not both")
-        if not files and regex is not None:
-            raise typer.BadParameter("give a FILE to check, or --schema FILE to look at alone")
+        if files.count("-") > 1:
+            raise typer.BadParameter("standard input is one text, and - stands for it once")
         grammar = read_grammar(
             schema,
             regex,

@@ -33,6 +33,7 @@ __all__ = [
     "say",
     "show_bug",
     "show_error",
+    "show_refusal",
     "write_json",
 ]
 
@@ -75,6 +76,14 @@ def show_error(error: ConstrainError) -> None:
     message.append(f"{kind}: ", "bold red")
     for line in str(error).splitlines(keepends=True):
         message.append(line, style="cyan" if line.startswith("hint:") else "not bold default")
+    _notes().print(message, soft_wrap=True)
+
+
+def show_refusal(error: OSError) -> None:
+    """Write what the system refused: to write to a full disk, to open one file more."""
+    where = "" if error.filename is None else f"{error.filename}: "
+    message = Text(where).append("system error: ", "bold red")
+    message.append(error.strerror or str(error), style="not bold default")
     _notes().print(message, soft_wrap=True)
 
 

@@ -34,12 +34,13 @@ def show_report(console: Console, grammar: constrain.Grammar) -> None:
         style = "bold" if row is _HEAD else _STYLES.get(row[2], "")
         console.print(Text("  ".join(cells).rstrip(), style), soft_wrap=True)
     counts = Counter(use.use for use in report)
+    many = "1 keyword" if len(report) == 1 else f"{len(report)} keywords"
     parts = [f"{counts['enforced']} enforced"]
     if counts["annotation"]:
         parts.append(f"{counts['annotation']} only annotate")
     if counts["relaxed"]:
         parts.append(f"{counts['relaxed']} relaxed")
-    console.print(Text(f"{len(report)} keywords: {', '.join(parts)}"), soft_wrap=True)
+    console.print(Text(f"{many}: {', '.join(parts)}"), soft_wrap=True)
 
 
 def say_relaxed(grammar: constrain.Grammar) -> None:

@@ -95,9 +95,13 @@ def test_without_texts_a_grammar_that_can_be_read_is_said_to_be(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("sums.gbnf").write_text('root ::= [0-9]+ ("+" root)?')
-    assert run(["check", "--gbnf", "sums.gbnf"]) == 0
-    out = capsys.readouterr().out
-    assert out == "the grammar can be read; constrain lint looks closer\n"
+    Path("one.json").write_text('{"type": "null"}')
+    assert run(["check", "--schema", "one.json"]) == 0
+    assert capsys.readouterr().out.endswith("\n1 keyword: 1 enforced\n")
+    for grammar in (["--gbnf", "sums.gbnf"], ["--regex", "[0-9]+"]):
+        assert run(["check", *grammar]) == 0
+        out = capsys.readouterr().out
+        assert out == "the grammar can be read; constrain lint looks closer\n"
 
 
 def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,7 +346,9 @@ def test_what_is_no_utf8_is_named_by_its_first_wrong_byte(
         (["--gbnf", "broken.json"], "grammar syntax error"),
         (["--schema", "none.json", "good.json"], "cannot read the schema none.json"),
         (["--schema", "-", "-"], "not both"),
-        (["--regex", "a"], "give a FILE to check"),
+        (["--regex", "("], "regex syntax error"),
+        (["--schema", "schema.json", "--regex", "a"], "give one of"),
+        (["--regex", "a", "-", "-"], "standard input is one text"),
         ([], "give a FILE to check"),
         (["--schema", "schema.json", "--dialect", "draft3"], "--dialect"),
         (["--schema", "schema.json", "--on-unsupported", "drop"], "--on-unsupported"),

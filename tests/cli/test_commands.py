@@ -349,6 +349,18 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_a_full_disk_is_no_bug(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text('{"const": 1}')
+    command = [sys.executable, "-m", "constrain", "check", "--schema", "schema.json"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "system error: No space left on device\n"
+
+
 def test_texts_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     (tmp_path / "schéma.json").write_text('{"const": "é"}')
     done = subprocess.run(
