@@ -41,6 +41,9 @@ _SEARCHED_AT_FIRST: Final = 100
 """Boundaries that searches look at before it is asked whether any can be a dead end."""
 _MANY_STACKS: Final = 8
 """Stacks at one boundary that cost a search as much as a boundary."""
+_MANY_REDUCTIONS: Final = 16
+"""Reductions of stacks that cost a search as much as a boundary: where a rule recurses on the
+right, each lexeme that may be its last reduces all of a deep stack."""
 _STEPS_PER_DEPTH: Final = 8
 """Lexemes on the way to a boundary that count as one more state on its stacks."""
 _KNOWN: Final = 20_000
@@ -134,6 +137,7 @@ class DeadEnds:
         parents: dict[Boundary, Boundary | None] = {root: None}
         todo = [(0, next(order), 0, root)]
         looked = 0
+        reductions = self._ways.parser.reductions
         while todo:
             _, _, steps, boundary = heapq.heappop(todo)
             cost = 1 + len(boundary.key.stacks) // _MANY_STACKS
@@ -146,12 +150,14 @@ class DeadEnds:
                         place = (at.key.stacks, at.key.ignored)
                         self._alive_at.setdefault(place, set()).add(at.key.blocked)
                 return
-            self._spend(max(looked, len(parents)), root)
+            reduced = (self._ways.parser.reductions - reductions) // _MANY_REDUCTIONS
+            self._spend(max(looked + reduced, len(parents)), root)
             for target in self._ways_on(boundary):
                 if target.alive is not False and target not in parents:
                     parents[target] = boundary
                     # In an ambiguous text the least deep of the stacks says little.
-                    urgency = _depth(target.key.stacks) + steps // _STEPS_PER_DEPTH
+                    depth = min([stack.depth for stack in target.key.stacks])
+                    urgency = depth + steps // _STEPS_PER_DEPTH
                     heapq.heappush(todo, (urgency, next(order), steps + 1, target))
         for boundary in parents:
             boundary.alive = False
@@ -210,13 +216,15 @@ class DeadEnds:
     def _search_loosely(self, root: Boundary) -> None:
         parents: dict[Boundary, Boundary | None] = {root: None}
         todo = deque([root])
+        reductions = self._ways.parser.reductions
         while todo:
             boundary = todo.popleft()
             if boundary.may_live or self.alive(boundary):
                 for at in _back(parents, boundary):
                     at.may_live = True
                 return
-            self._spend(len(parents), root)
+            reduced = (self._ways.parser.reductions - reductions) // _MANY_REDUCTIONS
+            self._spend(len(parents) + reduced, root)
             targets = [edge.target for edge in self._ways.edges(boundary)]
             targets += self._ways.all_cuts(boundary.key.stacks)
             targets += self._ways.apart(boundary)
@@ -412,14 +420,3 @@ def _with_those_before(reached: Mapping[Run, list[Run]], some: set[Run]) -> dict
         found.update(new)
         todo += new
     return {run: run in found for run in reached}
-
-
-def _depth(stacks: Stacks) -> int:
-    """How much must still be completed, about."""
-    least = 1 << 62
-    for stack in stacks:
-        depth, at = 0, stack.below
-        while at is not None and depth < least:
-            depth, at = depth + 1, at.below
-        least = min(least, depth)
-    return least

@@ -59,14 +59,16 @@ class Stack:
         state: The last.
         call: What begins with that state, or None.
         counted: The stack whose last state begins the call that this is inside of, or None.
+        depth: States below the last.
         above: By state.
     """
 
-    __slots__ = ("__weakref__", "_calls", "above", "below", "call", "counted", "state")
+    __slots__ = ("__weakref__", "_calls", "above", "below", "call", "counted", "depth", "state")
 
     def __init__(self, below: Stack | None, state: int, call: Call | None = None) -> None:
         self.below = below
         self.state = state
+        self.depth: int = below.depth + 1 if below else 0
         self.above: dict[int, Stack] = {}
         self.call = call
         self.counted: Stack | None = self if call else below.counted if below else None
@@ -130,6 +132,7 @@ class Parser:
 
     Attributes:
         counts: Some symbol is called.
+        reductions: How often a stack was reduced.
 
     Args:
         productions: Reduced, without empty ones and without cycles.
@@ -148,6 +151,7 @@ class Parser:
         calls: Mapping[str, int],
         limits: Limits,
     ) -> None:
+        self.reductions = 0
         self._automaton = Automaton(productions, limits)
         self._nullable = nullable
         self._terminals = terminals
@@ -273,6 +277,7 @@ class Parser:
             pushed = self._reduce(pushed, complete[0])
 
     def _reduce(self, stack: Stack, production: Production) -> Stack:
+        self.reductions += 1
         below = stack
         for _ in production.expansion:
             assert below.below is not None

@@ -16,6 +16,7 @@ from constrain import (
     UnsatisfiableError,
     UnsupportedFeatureError,
 )
+from constrain.frontends.llguidance.stacks import Parser
 
 WRONG = [
     # grammar, what the message says, the text under the caret, the hint
@@ -236,3 +237,14 @@ def test_a_search_that_finds_no_way_on_is_an_error(nest):
     )
     with pytest.raises(LimitExceededError, match="a text that goes on after"):
         grammar.accepts(b"[(n)aa]")
+
+
+def test_a_search_through_deep_stacks_is_charged_for_what_it_reduces(monkeypatch):
+    reduced = []
+    reduce = Parser._reduce
+    monkeypatch.setattr(Parser, "_reduce", lambda *of: (reduced.append(1), reduce(*of))[1])
+    text = 'start: e /a+/ "a" | "y"\ne: "(" e | "n"'  # each "n" may end every "(" before it
+    limits = Limits(max_emptiness_states=10_000)
+    with pytest.raises(LimitExceededError, match="max_emptiness_states"):
+        Grammar.from_lark(text, dialect="llguidance", limits=limits).accepts(b"(n")
+    assert 1_000 < len(reduced) < 50_000
