@@ -17,6 +17,7 @@ In reading order:
 - `play.py`: one schema on one engine: the timed calls and the verdicts.
 - `memory.py`: resident memory of this process.
 - `worker.py`: a process that plays a plan and reports each step.
+- `events.py`: a worker as a process, and what it says.
 - `watch.py`: starts workers, ends those that hang or crash, and goes on after them.
 - `isolated.py`: the same for measurements that are no plans.
 - `journal.py`, `progress.py`: what is measured is noted and shown, so that it can go on.
@@ -25,13 +26,13 @@ In reading order:
 - `report.py`: that document as tables.
 - `options.py`, `run.py`: the command line of the main comparison.
 
-Further commands (`COMMANDS`), each by itself, in jobs of `isolated.py` or plans of `plan.py`:
+Further commands (`COMMANDS`), each by itself, in jobs of `isolated.py` or plans of `plan.py`; most
+are a study of `study.py`:
 
 - `growth/`: pictures of costs against sizes; `resized.py`: one vocabulary in all sizes.
 - `grammars/`: grammars of the catalogue, and how peers spell them.
 - `tools.py`: tool schemas with calls, which these play: `batches.py` (many rows in one call),
   `steps.py` (accept, rollback, fork), `sharing.py` (what one schema leaves for the next).
-- `events.py`: what all workers say.
 - `held.py`: what compiled grammars hold in memory.
 - `apply.py`: bitmasks laid over logits.
 - `lengths.py`: masks and steps along long texts, `constrain` alone.

@@ -31,12 +31,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.engines import Batch, Engine, create, installed_version
+from benchmarks.engines import Batch, Engine, create
 from benchmarks.isolated import Job, Outcome, take_turns
-from benchmarks.options import add_options, guarded, names, present_engines, tables, write
-from benchmarks.progress import Session
+from benchmarks.options import add_options, names
 from benchmarks.registry import DataMissingError
 from benchmarks.statistics import STATISTICS, spread, summarise
+from benchmarks.study import run_study
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import encode, locate
@@ -66,12 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds without a result")
     arguments = parser.parse_args(argv)
 
-    def command(console: Console) -> None:
-        present, absent = present_engines(arguments.engines)
-        locate(arguments.vocab)
+    def jobs(present: Sequence[str]) -> list[Job]:
         sample_tools(1)
-        session = Session(console, resume=arguments.resume)
-        jobs = batch_jobs(
+        return batch_jobs(
             present,
             arguments.vocab,
             arguments.runs,
@@ -80,19 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             distinct=[int(number) for number in arguments.distinct],
             timeout_s=arguments.timeout,
         )
-        outcomes = session.run(jobs, "batches")
-        document = summarise_batches(outcomes) | {
-            "vocabulary": arguments.vocab,
-            "absent": absent,
-            "versions": {name: installed_version(name) for name in present},
-            "settings": {"runs": arguments.runs, "rows": arguments.rows, "steps": arguments.steps},
-        }
-        path = write(document, "batches", arguments.out)
-        session.forget()
-        _print(document, tables())
-        console.print(f"written to {path}", highlight=False)
 
-    return guarded(command)
+    settings = {"runs": arguments.runs, "rows": arguments.rows, "steps": arguments.steps}
+    return run_study("batches", arguments, jobs, summarise_batches, settings, _print)
 
 
 def batch_jobs(

@@ -25,12 +25,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import memory
-from benchmarks.engines import Compiled, create, installed_version
+from benchmarks.engines import Compiled, create
 from benchmarks.isolated import Job, Outcome, take_turns
-from benchmarks.options import add_options, guarded, present_engines, tables, write
-from benchmarks.progress import Session
+from benchmarks.options import add_options
 from benchmarks.registry import sample
 from benchmarks.statistics import spread, summarise
+from benchmarks.study import run_study
 from benchmarks.summary import OURS, machine
 from benchmarks.vocabularies import TokenizerFiles, encode, locate
 
@@ -51,16 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds without a result")
     arguments = parser.parse_args(argv)
 
-    def command(console: Console) -> None:
-        present, absent = present_engines(arguments.engines)
-        locate(arguments.vocab)
+    def jobs(present: Sequence[str]) -> list[Job]:
         sample(1)
-        session = Session(console, resume=arguments.resume)
         about = {"vocabulary": arguments.vocab, "schemas": arguments.schemas}
         kinds = {engine: ["dropped", "kept"] for engine in present}
         if OURS in kinds:
             kinds[OURS].append("bounded")
-        jobs = [
+        return [
             Job(
                 "benchmarks.held",
                 {"engine": engine, "kind": kind, "run": run} | about,
@@ -69,18 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             for run, engine in take_turns(present, arguments.runs)
             for kind in kinds[engine]
         ]
-        document = summarise_held(session.run(jobs, "held")) | {
-            "vocabulary": arguments.vocab,
-            "absent": absent,
-            "versions": {name: installed_version(name) for name in present},
-            "settings": {"runs": arguments.runs, "schemas": arguments.schemas},
-        }
-        path = write(document, "held", arguments.out)
-        session.forget()
-        _print(document, tables())
-        console.print(f"written to {path}", highlight=False)
 
-    return guarded(command)
+    settings = {"runs": arguments.runs, "schemas": arguments.schemas}
+    return run_study("held", arguments, jobs, summarise_held, settings, _print)
 
 
 def measure(

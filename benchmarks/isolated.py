@@ -15,19 +15,14 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import queue
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.events import read_events
-from benchmarks.registry import ROOT
+from benchmarks.events import Worker
 
 __all__ = ["Job", "Outcome", "run_jobs", "take_turns"]
 
@@ -144,55 +139,27 @@ def _append(journal: Path | None, job: Job, outcome: Outcome) -> None:
 
 def _run(job: Job) -> Outcome:
     outcome = Outcome(job.arguments)
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-        worker = subprocess.Popen(
-            [*COMMAND, job.module, json.dumps(job.arguments)],
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            text=True,
-            encoding="utf-8",
-            cwd=ROOT,
-            env=os.environ | job.environment,
-        )
-        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        assert worker.stdout is not None
-        reader = threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True)
-        reader.start()
-        try:
-            while True:
-                try:
-                    event = events.get(timeout=job.timeout_s)
-                except queue.Empty:
-                    outcome.broken = f"timeout after {job.timeout_s:.0f} s"
-                    return outcome
-                if event is None:
-                    break
-                if "result" in event:
-                    outcome.results.append(event["result"])
-                if "seconds" in event:
-                    _let_end(worker)
-                    return outcome
-            status = worker.wait()
-            if status:
-                complaints.seek(0)
-                last = complaints.read().strip().splitlines()[-1:] or [""]
-                outcome.broken = f"exit status {status}: {last[0][:300]}"
-            return outcome
-        finally:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-            reader.join(timeout=5)
-            worker.stdout.close()
-
-
-def _let_end(worker: subprocess.Popen[str]) -> None:
-    """Everything is told; an engine may still write its caches, or have threads that never end."""
-    try:
-        worker.wait(timeout=_GRACE_S)
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        worker.wait()
+    command = [*COMMAND, job.module, json.dumps(job.arguments)]
+    with Worker(command, job.environment) as worker:
+        while True:
+            try:
+                event = worker.next_event(job.timeout_s)
+            except TimeoutError:
+                outcome.broken = f"timeout after {job.timeout_s:.0f} s"
+                return outcome
+            if event is None:
+                break
+            if "result" in event:
+                outcome.results.append(event["result"])
+            if "seconds" in event:
+                # All is told; an engine may still write its caches, or have threads that never end.
+                worker.end_within(_GRACE_S)
+                return outcome
+        status = worker.status()
+        if status:
+            last = worker.complaints().strip().splitlines()[-1:] or [""]
+            outcome.broken = f"exit status {status}: {last[0][:300]}"
+        return outcome
 
 
 def _work(module: str, arguments: str) -> int:

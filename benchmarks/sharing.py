@@ -27,12 +27,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.engines import Compiled, Engine, create, installed_version
+from benchmarks.engines import Compiled, Engine, create
 from benchmarks.isolated import Job, Outcome, run_jobs, take_turns
-from benchmarks.options import add_options, guarded, present_engines, tables, write
-from benchmarks.progress import Session
+from benchmarks.options import add_options
 from benchmarks.registry import Workload
 from benchmarks.statistics import spread, summarise
+from benchmarks.study import run_study
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import TokenizerFiles, cache_folder, encode, locate
@@ -61,38 +61,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds without a result")
     arguments = parser.parse_args(argv)
 
-    def command(console: Console) -> None:
-        present, absent = present_engines(arguments.engines)
-        locate(arguments.vocab)
+    def jobs(present: Sequence[str]) -> list[Job]:
         sample_tools(1)
-        session = Session(console, resume=arguments.resume)
-        jobs = [
+        about = {"vocabulary": arguments.vocab, "tools": arguments.tools}
+        return [
             Job(
                 "benchmarks.sharing",
-                {
-                    "engine": engine,
-                    "kind": kind,
-                    "run": run,
-                    "vocabulary": arguments.vocab,
-                    "tools": arguments.tools,
-                },
+                {"engine": engine, "kind": kind, "run": run} | about,
                 arguments.timeout,
             )
             for run, engine in take_turns(present, arguments.runs)
             for kind in KINDS
         ]
-        document = summarise_sharing(session.run(jobs, "sharing")) | {
-            "vocabulary": arguments.vocab,
-            "absent": absent,
-            "versions": {name: installed_version(name) for name in present},
-            "settings": {"runs": arguments.runs, "tools": arguments.tools},
-        }
-        path = write(document, "sharing", arguments.out)
-        session.forget()
-        _print(document, tables())
-        console.print(f"written to {path}", highlight=False)
 
-    return guarded(command)
+    settings = {"runs": arguments.runs, "tools": arguments.tools}
+    return run_study("sharing", arguments, jobs, summarise_sharing, settings, _print)
 
 
 def measure(

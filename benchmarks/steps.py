@@ -23,11 +23,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.engines import Engine, Matcher, create, installed_version
+from benchmarks.engines import Engine, Matcher, create
 from benchmarks.isolated import Job, Outcome, take_turns
-from benchmarks.options import add_options, guarded, present_engines, tables, write
-from benchmarks.progress import Session
+from benchmarks.options import add_options
 from benchmarks.statistics import STATISTICS, spread, summarise
+from benchmarks.study import run_study
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import encode, locate
@@ -47,28 +47,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds without a result")
     arguments = parser.parse_args(argv)
 
-    def command(console: Console) -> None:
-        present, absent = present_engines(arguments.engines)
-        locate(arguments.vocab)
+    def jobs(present: Sequence[str]) -> list[Job]:
         sample_tools(1)
-        session = Session(console, resume=arguments.resume)
         about = {"vocabulary": arguments.vocab, "tools": arguments.tools}
-        jobs = [
+        return [
             Job("benchmarks.steps", {"engine": engine, "run": run} | about, arguments.timeout)
             for run, engine in take_turns(present, arguments.runs)
         ]
-        document = summarise_steps(session.run(jobs, "steps")) | {
-            "vocabulary": arguments.vocab,
-            "absent": absent,
-            "versions": {name: installed_version(name) for name in present},
-            "settings": {"runs": arguments.runs, "tools": arguments.tools},
-        }
-        path = write(document, "steps", arguments.out)
-        session.forget()
-        _print(document, tables())
-        console.print(f"written to {path}", highlight=False)
 
-    return guarded(command)
+    settings = {"runs": arguments.runs, "tools": arguments.tools}
+    return run_study("steps", arguments, jobs, summarise_steps, settings, _print)
 
 
 def measure(engine: str, run: int, vocabulary: str, tools: int) -> Iterator[dict[str, Any]]:

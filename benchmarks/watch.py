@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import queue
-import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.events import read_events
+from benchmarks.events import Worker
 from benchmarks.plan import Plan
 from benchmarks.play import Record
-from benchmarks.registry import ROOT
 
 __all__ = ["Deadlines", "Run", "WorkerError", "is_finished", "watch"]
 
@@ -114,64 +110,44 @@ def _follow(
 ) -> str | None:
     """Follow one worker to its end; how the step at hand broke, or None."""
     steps = plan.steps()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-        worker = subprocess.Popen(
-            [*COMMAND, str(path), "--done", str(len(run.records))],
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            text=True,
-            encoding="utf-8",
-            cwd=ROOT,
-        )
-        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        assert worker.stdout is not None
-        threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True).start()
-        stage, allowed_s = "prepare", deadlines.prepare_s
-        try:
-            while True:
-                try:
-                    event = events.get(timeout=allowed_s)
-                except queue.Empty:
-                    worker.kill()
-                    worker.wait()
-                    if stage == "prepare":
-                        raise WorkerError(
-                            f"the engines were not ready after {allowed_s:.0f} s"
-                        ) from None
-                    return f"timeout ({stage})"
-                if event is None:
-                    status = worker.wait()
-                    if stage == "prepare":
-                        complaints.seek(0)
-                        raise WorkerError(f"exit status {status}\n{complaints.read()[-4000:]}")
-                    return f"crash ({stage}, exit status {status})"
-                match event["event"]:
-                    case "preparing":
-                        progress(len(run.records), f"prepared {event['engine']}")
-                    case "ready":
-                        if run.ready is None:
-                            run.ready = event
-                            _write(journal, ready=event)
-                    case "start":
-                        stage, allowed_s = "compile", deadlines.compile_s
-                        index, engine = steps[event["step"]]
-                        progress(len(run.records), f"{engine}: {plan.schemas[index].id}")
-                    case "compiled":
-                        stage, allowed_s = "play", deadlines.play_s
-                    case "record":
-                        _write(journal, record=event["record"])
-                        run.records.append(Record.from_json(event["record"]))
-                        stage, allowed_s = "settle", deadlines.play_s
-                    case "end":
-                        run.end = event
-                        _write(journal, end=event)
-                        worker.wait()
-                        return None
-        finally:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-            worker.stdout.close()
+    stage, allowed_s = "prepare", deadlines.prepare_s
+    with Worker([*COMMAND, str(path), "--done", str(len(run.records))]) as worker:
+        while True:
+            try:
+                event = worker.next_event(allowed_s)
+            except TimeoutError:
+                if stage == "prepare":
+                    raise WorkerError(
+                        f"the engines were not ready after {allowed_s:.0f} s"
+                    ) from None
+                return f"timeout ({stage})"
+            if event is None:
+                status = worker.status()
+                if stage == "prepare":
+                    raise WorkerError(f"exit status {status}\n{worker.complaints()[-4000:]}")
+                return f"crash ({stage}, exit status {status})"
+            match event["event"]:
+                case "preparing":
+                    progress(len(run.records), f"prepared {event['engine']}")
+                case "ready":
+                    if run.ready is None:
+                        run.ready = event
+                        _write(journal, ready=event)
+                case "start":
+                    stage, allowed_s = "compile", deadlines.compile_s
+                    index, engine = steps[event["step"]]
+                    progress(len(run.records), f"{engine}: {plan.schemas[index].id}")
+                case "compiled":
+                    stage, allowed_s = "play", deadlines.play_s
+                case "record":
+                    _write(journal, record=event["record"])
+                    run.records.append(Record.from_json(event["record"]))
+                    stage, allowed_s = "settle", deadlines.play_s
+                case "end":
+                    run.end = event
+                    _write(journal, end=event)
+                    worker.status()
+                    return None
 
 
 def is_finished(journal: Path) -> bool:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.conformance.cases import Case
-from benchmarks.events import read_events
-from benchmarks.registry import ROOT
+from benchmarks.events import Worker
 
 __all__ = ["COMPILE_S", "PLAY_S", "Played", "WorkerError", "play"]
 
@@ -76,72 +72,55 @@ def play(
 
 def _follow(path: Path, engine: str, played: Played, progress: Callable[[int], None]) -> str | None:
     """Follow one worker to its end; how the case at hand broke, or None."""
-    command = [*COMMAND, str(path), engine, "--done", str(len(played.answers))]
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-        worker = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            text=True,
-            encoding="utf-8",
-            cwd=ROOT,
-        )
-        assert worker.stdout is not None
-        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        threading.Thread(target=read_events, args=(worker.stdout, events), daemon=True).start()
-        stage, limit_s = "prepare", _PREPARE_S
-        try:
-            while True:
-                event = _next(events, worker, limit_s)
-                if event == "late":
-                    if stage == "prepare":
-                        raise WorkerError(f"{engine} was not ready after {limit_s:.0f} s")
-                    return f"{stage}: over {limit_s:.0f} s"
-                if event is None:
-                    status = worker.wait()
-                    if stage == "prepare":
-                        complaints.seek(0)
-                        raise WorkerError(f"{engine}: {complaints.read()[-3000:]}")
-                    return f"{stage}: exit status {status}"
-                assert isinstance(event, dict)
-                match event["event"]:
-                    case "ready":
-                        played.version, played.settings = event["version"], event["settings"]
-                        stage, limit_s = "between", PLAY_S
-                    case "start":
-                        stage, limit_s = "compile", COMPILE_S
-                        progress(event["case"])
-                    case "compiled":
-                        stage, limit_s = "play", PLAY_S
-                    case "verdicts":
-                        refused = event.get("refused")
-                        played.answers.append(
-                            event["verdicts"] if refused is None else f"refused: {refused}"
-                        )
-                        stage, limit_s = "between", PLAY_S
-                    case "end":
-                        worker.wait()
-                        return None
-        finally:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-            worker.stdout.close()
+    stage, limit_s = "prepare", _PREPARE_S
+    with Worker([*COMMAND, str(path), engine, "--done", str(len(played.answers))]) as worker:
+        while True:
+            try:
+                event = _next(worker, limit_s)
+            except TimeoutError:
+                if stage == "prepare":
+                    raise WorkerError(f"{engine} was not ready after {limit_s:.0f} s") from None
+                return f"{stage}: over {limit_s:.0f} s"
+            if event is None:
+                status = worker.status()
+                if stage == "prepare":
+                    raise WorkerError(f"{engine}: {worker.complaints()[-3000:]}")
+                return f"{stage}: exit status {status}"
+            match event["event"]:
+                case "ready":
+                    played.version, played.settings = event["version"], event["settings"]
+                    stage, limit_s = "between", PLAY_S
+                case "start":
+                    stage, limit_s = "compile", COMPILE_S
+                    progress(event["case"])
+                case "compiled":
+                    stage, limit_s = "play", PLAY_S
+                case "verdicts":
+                    refused = event.get("refused")
+                    played.answers.append(
+                        event["verdicts"] if refused is None else f"refused: {refused}"
+                    )
+                    stage, limit_s = "between", PLAY_S
+                case "end":
+                    worker.status()
+                    return None
 
 
-def _next(
-    events: queue.Queue[dict[str, Any] | None], worker: subprocess.Popen[str], limit_s: float
-) -> dict[str, Any] | str | None:
-    """The next event, None at the end of the output, or "late"."""
+def _next(worker: Worker, limit_s: float) -> dict[str, Any] | None:
+    """The next event, or None at the end of the output.
+
+    Raises:
+        TimeoutError: It took more processor time than allowed, or sleeps.
+    """
     start_s, start_cpu_s = time.monotonic(), _cpu_s(worker.pid)
     while True:
         try:
-            return events.get(timeout=0.2)
-        except queue.Empty:
+            return worker.next_event(0.2)
+        except TimeoutError:
             waited_s, cpu_s = time.monotonic() - start_s, _cpu_s(worker.pid)
         used_s = waited_s if cpu_s is None or start_cpu_s is None else cpu_s - start_cpu_s
         if used_s > limit_s or waited_s > _PATIENCE * limit_s:
-            return "late"
+            raise TimeoutError
 
 
 def _cpu_s(pid: int) -> float | None:

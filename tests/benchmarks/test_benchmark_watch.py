@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import watch as watching
 from benchmarks.plan import Plan, PlannedSchema, PlannedText
+from benchmarks.registry import ROOT
 from benchmarks.watch import Deadlines, WorkerError, is_finished, watch
 
 STUB = """
@@ -48,7 +49,7 @@ def stub(tmp_path, monkeypatch):
     path = tmp_path / "stub.py"
     path.write_text(textwrap.dedent(STUB))
     monkeypatch.setattr(watching, "COMMAND", [sys.executable, str(path)])
-    monkeypatch.setenv("PYTHONPATH", str(watching.ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
 def _plan(*schemas, engines=("a", "b"), limits=None):
