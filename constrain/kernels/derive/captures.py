@@ -32,7 +32,7 @@ from constrain.kernels.derive.layout import (
     lacks_work,
 )
 from constrain.kernels.derive.nodes import make_cat
-from constrain.kernels.derive.unions import make_alt
+from constrain.kernels.derive.unions import make_either
 
 
 @inner
@@ -49,15 +49,12 @@ def make_capture(A, text, x, capture):
 @inner
 def after_capture(A, capture, text, sp):
     """What follows a captured text; `text` -1: one that is not known."""
-    if lacks_work(A, sp + 2):
-        return np.int64(EMPTY_ID)
     follow = np.int64(UNKNOWN_ID)
     if text >= 0:
         follow = intern_node(A, FOLLOW, capture, text, 0, NONEMPTY | RULEFUL | BYTEWISE)
     at = A[CAPTURES] + CAPTURE_SLOTS * capture
-    A[A[WORK] + sp] = make_cat(A, np.int64(A[at + 1]), follow, sp)
-    A[A[WORK] + sp + 1] = A[at + 2]
-    return make_cat(A, np.int64(A[at]), make_alt(A, sp, sp + 2, sp + 2), sp)
+    usual = make_cat(A, np.int64(A[at + 1]), follow, sp)
+    return make_cat(A, np.int64(A[at]), make_either(A, usual, np.int64(A[at + 2]), sp), sp)
 
 
 @inner

@@ -47,77 +47,104 @@ from constrain.kernels.derive.unions import make_alt
 def make_and(A, lo, hi, sp):
     """Intersection of members WORK[lo:hi]: flat, classes intersected, complements joined."""
     top = flatten(A, AND, lo, hi, sp)
-    if lacks_work(A, top + 2 * CLASS_WORDS) or A[STATUS] != OK:
+    if A[STATUS] != OK:
         return np.int64(EMPTY_ID)
-    words = top
-    negated = top + CLASS_WORDS
-    kept = 0
-    num_classes = 0
+    count = 0
     num_blurred = 0
     has_eps = False
     all_nullable = True
     for i in range(sp, top):
         m = np.int64(A[A[WORK] + i])
-        if m == ALL_ID:
-            continue
-        if A[NODE * m + FLAGS] & BLURRED:
-            num_blurred += 1
-        if m == EMPTY_ID or A[NODE * m + FLAGS] & HOLLOW:
+        flags = A[NODE * m + FLAGS]
+        if m == EMPTY_ID or flags & HOLLOW:
             return np.int64(EMPTY_ID)
-        if not A[NODE * m + FLAGS] & NULLABLE:
+        if flags & BLURRED:
+            num_blurred += 1
+        if not flags & NULLABLE:
             all_nullable = False
         if m == EPS_ID:
             has_eps = True
-        if A[NODE * m + KIND] == CLASS:
-            row = A[NODE * m + ARG_A]
-            for w in range(CLASS_WORDS):
-                word = A[A[CLASSES] + row * CLASS_WORDS + w]
-                A[A[WORK] + words + w] = word if num_classes == 0 else A[A[WORK] + words + w] & word
-            num_classes += 1
-        else:
-            A[A[WORK] + sp + kept] = m
-            kept += 1
+        if m != ALL_ID:
+            A[A[WORK] + sp + count] = m
+            count += 1
     if has_eps:
         return np.int64(EPS_ID) if all_nullable else np.int64(EMPTY_ID)
-    if num_classes > 0:
-        m = make_class(A, words)
-        if m == EMPTY_ID:
-            return m
-        A[A[WORK] + sp + kept] = m
-        kept += 1
-    count = kept
-    kept = 0
-    top = negated
-    for i in range(count):
-        m = np.int64(A[A[WORK] + sp + i])
-        if A[NODE * m + KIND] == NOT:
-            if lacks_work(A, top + 1):
-                return np.int64(EMPTY_ID)
-            A[A[WORK] + top] = A[NODE * m + ARG_A]
-            top += 1
-        else:
-            A[A[WORK] + sp + kept] = m
-            kept += 1
-    kept = distinct(A, sp, kept)
-    if top > negated:
-        outside = make_alt(A, negated, top, top)
-        if outside == ALL_ID:
-            return np.int64(EMPTY_ID)
-        for i in range(kept):
-            if _has_all_of(A, outside, np.int64(A[A[WORK] + sp + i])):
-                return np.int64(EMPTY_ID)
-        if outside != EMPTY_ID:
-            A[A[WORK] + sp + kept] = make_not(A, outside)
-            kept = distinct(A, sp, kept + 1)
+    count = _meet_classes(A, sp, count, top)
+    if count > 0:
+        count = _join_complements(A, sp, count, top)
+    if count < 0:
+        return np.int64(EMPTY_ID)
     # Blurred members that look alike may stand for different texts: what is in both is not told.
-    if kept < 2 and num_blurred < 2:
-        return np.int64(A[A[WORK] + sp]) if kept else np.int64(ALL_ID)
+    if count < 2 and num_blurred < 2:
+        return np.int64(A[A[WORK] + sp]) if count else np.int64(ALL_ID)
     flags = NULLABLE | NONEMPTY if all_nullable else 0
-    for i in range(kept):
+    for i in range(count):
         flags |= A[NODE * A[A[WORK] + sp + i] + FLAGS] & (ANYWHERE | FIRST)
     if flags & BLURRED:
         flags |= UNSURE | NONEMPTY
-    return intern_members(A, AND, sp, sp + kept, flags)
+    return intern_members(A, AND, sp, sp + count, flags)
+
+
+@inner
+def _meet_classes(A, at, count, sp):
+    """Put one class in the place of all among WORK[at:at+count].
+
+    Returns how many members there are then; -1 if no byte is in all classes.
+    """
+    if lacks_work(A, sp + CLASS_WORDS):
+        return -1
+    kept = 0
+    for i in range(count):
+        m = np.int64(A[A[WORK] + at + i])
+        if A[NODE * m + KIND] != CLASS:
+            A[A[WORK] + at + kept] = m
+            kept += 1
+            continue
+        is_first = kept == i
+        row = A[NODE * m + ARG_A]
+        for w in range(CLASS_WORDS):
+            word = A[A[CLASSES] + row * CLASS_WORDS + w]
+            A[A[WORK] + sp + w] = word if is_first else A[A[WORK] + sp + w] & word
+    if kept == count:
+        return count
+    met = make_class(A, sp)
+    if met == EMPTY_ID:
+        return -1
+    A[A[WORK] + at + kept] = met
+    return kept + 1
+
+
+@inner
+def _join_complements(A, at, count, sp):
+    """Sort members WORK[at:at+count], with one complement in the place of all.
+
+    Returns how many there are then; -1 if nothing is in all of them.
+    """
+    top = sp
+    kept = 0
+    for i in range(count):
+        m = np.int64(A[A[WORK] + at + i])
+        if A[NODE * m + KIND] == NOT:
+            if lacks_work(A, top + 1):
+                return -1
+            A[A[WORK] + top] = A[NODE * m + ARG_A]
+            top += 1
+        else:
+            A[A[WORK] + at + kept] = m
+            kept += 1
+    kept = distinct(A, at, kept)
+    if top == sp:
+        return kept
+    outside = make_alt(A, sp, top, top)
+    if outside == ALL_ID:
+        return -1
+    for i in range(kept):
+        if _has_all_of(A, outside, np.int64(A[A[WORK] + at + i])):
+            return -1
+    if outside == EMPTY_ID:
+        return kept
+    A[A[WORK] + at + kept] = make_not(A, outside)
+    return distinct(A, at, kept + 1)
 
 
 @inner

@@ -101,6 +101,15 @@ def make_repeat(A, x, lo, hi):
 
 
 @inner
+def one_fewer(A, t):
+    """What is left of a REPEAT after its body once."""
+    lo = np.int64(A[NODE * t + ARG_B])
+    hi = np.int64(A[NODE * t + ARG_C])
+    body = np.int64(A[NODE * t + ARG_A])
+    return make_repeat(A, body, max(lo - 1, 0), hi if hi == INFINITE else hi - 1)
+
+
+@inner
 def _join_repeats(A, h, k):
     """`x{a,b}x{c,d}` as x{a+c,b+d}, or EMPTY where the counts are too large to add.
 

@@ -34,7 +34,6 @@ from constrain.kernels.derive.layout import (
     FIRST_BYTES,
     FLAGS,
     FOLLOW,
-    INFINITE,
     KIND,
     LEFT_RECURSION,
     NEED_BODY,
@@ -71,7 +70,7 @@ from constrain.kernels.derive.layout import (
     set_status,
     size_of,
 )
-from constrain.kernels.derive.nodes import make_cat, make_not, make_repeat
+from constrain.kernels.derive.nodes import make_cat, make_not, one_fewer
 from constrain.kernels.derive.unions import make_alt
 
 BYTES = 256
@@ -199,9 +198,7 @@ def _row_of_single(A, t, part, sp):
     if kind == CAT:
         after = np.int64(A[NODE * t + ARG_B])
     elif kind == REPEAT:
-        lo = np.int64(A[NODE * t + ARG_B])
-        hi = np.int64(A[NODE * t + ARG_C])
-        after = make_repeat(A, part, max(lo - 1, 0), hi if hi == INFINITE else hi - 1)
+        after = one_fewer(A, t)
     for i in range(size):
         target = np.int64(A[A[TARGETS] + offset + i])
         if kind == NOT:

@@ -48,7 +48,6 @@ from constrain.kernels.derive.layout import (
     EPS_ID,
     FLAGS,
     FOLLOW,
-    INFINITE,
     KIND,
     LISTED,
     LOOKED_AT,
@@ -77,9 +76,9 @@ from constrain.kernels.derive.layout import (
     class_of,
     lacks_work,
 )
-from constrain.kernels.derive.nodes import make_cat, make_not, make_repeat
+from constrain.kernels.derive.nodes import make_cat, make_not, one_fewer
 from constrain.kernels.derive.rows import alias_of, ensure_row
-from constrain.kernels.derive.unions import make_alt
+from constrain.kernels.derive.unions import make_alt, make_either
 
 FRAME = 4
 """Slots of a suspended node: [node, stage, value so far, frame below], then a slot a member."""
@@ -178,6 +177,21 @@ def longer_text(A, text, at, count):
 
 
 @inner
+def _with_rest(A, t, rest, byte, sp):
+    """A CAPTURE after a byte or token, or blurred, which has made another term of its rest."""
+    text = np.int64(A[NODE * t + ARG_A])
+    capture = np.int64(A[NODE * t + ARG_C])
+    if byte == BLUR:
+        return make_cat(A, rest, after_capture(A, capture, -1, sp), sp)
+    if rest == EMPTY_ID or lacks_work(A, sp + 1):
+        return np.int64(EMPTY_ID)
+    if byte < FIRST_TOKEN:
+        A[A[WORK] + sp] = byte
+        text = longer_text(A, text, sp, 1)
+    return make_capture(A, text, rest, capture)
+
+
+@inner
 def step(A, root, byte, sp):
     """The term after a byte or token, or with BLUR the blurred term. Look at STATUS before use."""
     frame = np.int64(-1)
@@ -232,11 +246,7 @@ def step(A, root, byte, sp):
             elif stage == 1 and kind == CAT and byte == BLUR:
                 value = make_cat(A, np.int64(A[A[WORK] + frame + 2]), value, top)
             elif stage == 1:
-                if lacks_work(A, top + 2):
-                    return np.int64(EMPTY_ID)
-                A[A[WORK] + top] = A[A[WORK] + frame + 2]
-                A[A[WORK] + top + 1] = value
-                value = make_alt(A, top, top + 2, top + 2)
+                value = make_either(A, np.int64(A[A[WORK] + frame + 2]), value, top)
             elif kind == CAT:
                 h = np.int64(A[NODE * t + ARG_A])
                 k = np.int64(A[NODE * t + ARG_B])
@@ -250,30 +260,16 @@ def step(A, root, byte, sp):
                     t = k
                     continue
             elif kind == CAPTURE:
-                text = np.int64(A[NODE * t + ARG_A])
+                value = _with_rest(A, t, value, byte, top)
                 rest = np.int64(A[NODE * t + ARG_B])
-                capture = np.int64(A[NODE * t + ARG_C])
-                if byte == BLUR:
-                    value = make_cat(A, value, after_capture(A, capture, -1, top), top)
-                else:
-                    if value != EMPTY_ID and byte >= FIRST_TOKEN:
-                        value = make_capture(A, text, value, capture)
-                    elif value != EMPTY_ID:
-                        if lacks_work(A, top + 1):
-                            return np.int64(EMPTY_ID)
-                        A[A[WORK] + top] = byte
-                        value = make_capture(A, longer_text(A, text, top, 1), value, capture)
-                    if A[NODE * rest + FLAGS] & NULLABLE:
-                        A[A[WORK] + frame + 2] = value
-                        t = after_capture(A, capture, text, top)
-                        more = True
-                        continue
+                if byte != BLUR and A[NODE * rest + FLAGS] & NULLABLE:
+                    A[A[WORK] + frame + 2] = value
+                    capture = np.int64(A[NODE * t + ARG_C])
+                    t = after_capture(A, capture, np.int64(A[NODE * t + ARG_A]), top)
+                    more = True
+                    continue
             elif kind == REPEAT:
-                lo = np.int64(A[NODE * t + ARG_B])
-                hi = np.int64(A[NODE * t + ARG_C])
-                x = np.int64(A[NODE * t + ARG_A])
-                left = make_repeat(A, x, max(lo - 1, 0), hi if hi == INFINITE else hi - 1)
-                value = make_cat(A, value, left, top)
+                value = make_cat(A, value, one_fewer(A, t), top)
             elif kind == NOT:
                 value = make_not(A, value)
             top = frame

@@ -45,99 +45,110 @@ from constrain.kernels.derive.layout import (
 from constrain.kernels.derive.members import distinct, flatten, sort_rows
 from constrain.kernels.derive.nodes import make_class, make_pair, make_repeat
 
-FRAME = 8
+FRAME = 6
+"""A union that waits for the one of some continuations: [pairs, count, next, out, head, union] are
+its pairs (head, continuation), how many, the next to look at, the end of the pairs that are done
+(they start at `pairs` too), the head whose continuations are awaited, and its UNION."""
+NOT_YET = -1
 
 
 @inner
 def make_alt(A, lo, hi, sp):
     """Union of members WORK[lo:hi]: flat, factored by head, classes and touching counters merged.
 
-    A union whose members share a head waits in a frame for the union of their continuations:
-    [pairs, count, next, out, head, union] are its pairs (head, continuation), how many, the next to
-    look at, the end of the pairs that are done (they start at `pairs` too), the head it waits with,
-    and its UNION. Unions inside of unions are looked up: the same ones come again and again where
-    ambiguous repeats follow one another, and making each anew takes time exponential in the depth.
+    Unions inside of unions are looked up: the same ones come again and again where ambiguous
+    repeats follow one another, and making each anew takes time exponential in the depth.
     """
-    base = sp
     depth = 0
-    result = np.int64(EMPTY_ID)
     start, end = lo, hi
-    opening = True
-    pairs = count = at = out = head = union = np.int64(0)
     while True:
-        if opening:
-            pairs = sp
-            count = _open_union(A, start, end, sp)
-            at = out = union = np.int64(0)
-            if depth > 0 and count >= 2:
-                union = intern_members(A, UNION, pairs, pairs + 2 * count, 0)
+        # Down: the members of one more union.
+        pairs = sp
+        count = _open_union(A, start, end, sp)
+        at = out = union = np.int64(0)
+        result = np.int64(NOT_YET)
+        if count < 0:
+            result = np.int64(ALL_ID)
+        elif count < 2:
+            result = np.int64(A[A[WORK] + pairs]) if count == 1 else np.int64(EMPTY_ID)
+        elif depth > 0:
+            union = intern_members(A, UNION, pairs, pairs + 2 * count, 0)
+            if A[NODE * union + ARG_C] != EMPTY_ID:
                 result = np.int64(A[NODE * union + ARG_C])
-                opening = result == EMPTY_ID
-            if count < 2:
-                if count == 0:
-                    result = np.int64(EMPTY_ID)
-                elif count == 1:
-                    result = np.int64(A[A[WORK] + pairs])
-                else:
-                    result = np.int64(ALL_ID)
-                opening = False
-                if depth == 0:
-                    return result
-        if not opening:
-            # Back in the frame that waited: its head goes with the union just made.
+        # Up: until one has a head with several continuations, whose union comes first.
+        while True:
+            if result == NOT_YET:
+                alone = _keep_lone(A, pairs, at, count, out)
+                at += alone
+                out += alone
+                if at < count:
+                    break
+                result = _close_union(A, pairs, out, pairs + 2 * count)
+                if union != 0 and A[STATUS] == OK:
+                    A[NODE * union + ARG_C] = result
+            if A[STATUS] != OK:
+                return np.int64(EMPTY_ID)
+            if depth == 0:
+                return result
             depth -= 1
-            f = depth * FRAME
-            pairs = np.int64(A[A[FRAMES] + f])
-            count = np.int64(A[A[FRAMES] + f + 1])
-            at = np.int64(A[A[FRAMES] + f + 2])
-            out = np.int64(A[A[FRAMES] + f + 3])
-            head = np.int64(A[A[FRAMES] + f + 4])
-            union = np.int64(A[A[FRAMES] + f + 5])
-            A[A[WORK] + pairs + 2 * out] = head
+            f = A[FRAMES] + depth * FRAME
+            pairs = np.int64(A[f])
+            count = np.int64(A[f + 1])
+            at = np.int64(A[f + 2])
+            out = np.int64(A[f + 3])
+            union = np.int64(A[f + 5])
+            A[A[WORK] + pairs + 2 * out] = A[f + 4]
             A[A[WORK] + pairs + 2 * out + 1] = result
             out += 1
-        opening = False
-        waiting = False
-        while at < count:
-            head = np.int64(A[A[WORK] + pairs + 2 * at])
-            stop = at + 1
-            while stop < count and A[A[WORK] + pairs + 2 * stop] == head:
-                stop += 1
-            if stop - at == 1:
-                A[A[WORK] + pairs + 2 * out] = head
-                A[A[WORK] + pairs + 2 * out + 1] = A[A[WORK] + pairs + 2 * at + 1]
-                out += 1
-                at = stop
-                continue
-            sp = pairs + 2 * count
-            f = depth * FRAME
-            if f + FRAME > size_of(A, FRAMES):
-                set_status(A, NEED_FRAMES, f + FRAME)
-            if A[STATUS] != OK or lacks_work(A, sp + (stop - at)):
-                return np.int64(EMPTY_ID)
-            start = sp
-            for i in range(at, stop):
-                A[A[WORK] + sp] = A[A[WORK] + pairs + 2 * i + 1]
-                sp += 1
-            end = sp
-            A[A[FRAMES] + f] = pairs
-            A[A[FRAMES] + f + 1] = count
-            A[A[FRAMES] + f + 2] = stop
-            A[A[FRAMES] + f + 3] = out
-            A[A[FRAMES] + f + 4] = head
-            A[A[FRAMES] + f + 5] = union
-            depth += 1
-            waiting = True
-            break
-        if waiting:
-            opening = True
-            continue
-        result = _close_union(A, pairs, out, pairs + 2 * count)
-        if union != 0 and A[STATUS] == OK:
-            A[NODE * union + ARG_C] = result
-        if depth == 0 or A[STATUS] != OK:
-            return result if A[STATUS] == OK else np.int64(EMPTY_ID)
-        sp = base
+            result = np.int64(NOT_YET)
+        start = end = pairs + 2 * count
+        head = np.int64(A[A[WORK] + pairs + 2 * at])
+        if (depth + 1) * FRAME > size_of(A, FRAMES):
+            set_status(A, NEED_FRAMES, (depth + 1) * FRAME)
+        if A[STATUS] != OK or lacks_work(A, start + count - at):
+            return np.int64(EMPTY_ID)
+        while at < count and A[A[WORK] + pairs + 2 * at] == head:
+            A[A[WORK] + end] = A[A[WORK] + pairs + 2 * at + 1]
+            end += 1
+            at += 1
+        sp = end
+        f = A[FRAMES] + depth * FRAME
+        A[f] = pairs
+        A[f + 1] = count
+        A[f + 2] = at
+        A[f + 3] = out
+        A[f + 4] = head
+        A[f + 5] = union
+        depth += 1
+
+
+@inner
+def make_either(A, x, y, sp):
+    """Union of two terms."""
+    if lacks_work(A, sp + 2):
+        return np.int64(EMPTY_ID)
+    A[A[WORK] + sp] = x
+    A[A[WORK] + sp + 1] = y
+    return make_alt(A, sp, sp + 2, sp + 2)
+
+
+@inner
+def _keep_lone(A, pairs, at, count, out):
+    """Move pairs from `at` on to `out`, up to a head that the next pair has too; returns how many.
+
+    Of `count` sorted pairs.
+    """
+    moved = 0
+    while at < count:
+        head = A[A[WORK] + pairs + 2 * at]
+        if at + 1 < count and A[A[WORK] + pairs + 2 * at + 2] == head:
+            return moved
+        A[A[WORK] + pairs + 2 * out] = head
+        A[A[WORK] + pairs + 2 * out + 1] = A[A[WORK] + pairs + 2 * at + 1]
+        at += 1
+        out += 1
+        moved += 1
+    return moved
 
 
 @inner
