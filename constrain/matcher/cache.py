@@ -66,6 +66,8 @@ class _Entry:
     """A grammar that is compiled, or being compiled until `ready`."""
 
     ready: threading.Event = field(default_factory=threading.Event)
+    maker: int = field(default_factory=threading.get_ident)
+    """The thread that compiles it, and must not wait for itself."""
     compiled: CompiledGrammar | None = None
     error: ConstrainError | None = None
     nbytes: int = 0
@@ -164,8 +166,8 @@ class GrammarCache:
             make: Makes the grammar. Calls for one key at the same time wait for the first of them.
 
         Raises:
-            ConstrainError: The grammar is refused. Nothing is kept then, and calls that waited for
-                it raise the same error.
+            ConstrainError: The grammar is refused, or `make` asks for its own key. Nothing is kept
+                then, and calls that waited for it raise the same error.
         """
         while True:
             with self._lock:
@@ -176,6 +178,11 @@ class GrammarCache:
                     break
                 self._entries.move_to_end(key)
                 self._hits += 1
+            if not entry.ready.is_set() and entry.maker == threading.get_ident():
+                raise GrammarError(
+                    "what makes a grammar of this cache asks the cache for that very grammar",
+                    hint="a grammar that holds itself is a rule of one in GBNF or Lark",
+                )
             entry.ready.wait()
             if entry.error is not None:
                 raise entry.error

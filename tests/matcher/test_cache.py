@@ -300,6 +300,23 @@ class Slow:
             pass
 
 
+def test_a_maker_may_ask_for_other_grammars_and_not_for_its_own():
+    cache = a_cache()
+
+    def outer() -> Grammar:
+        return cache.get("inner", lambda: Grammar.text("b")).grammar + "c"
+
+    assert cache.get("outer", outer).grammar.accepts(b"bc")
+
+    def own() -> Grammar:
+        return cache.get("own", own).grammar
+
+    for _ in range(2):
+        with pytest.raises(GrammarError, match="asks the cache for that very grammar"):
+            cache.get("own", own)
+    assert cache.get("own", lambda: Grammar.text("d")).grammar.accepts(b"d")
+
+
 def test_requests_at_once_compile_once():
     cache = a_cache()
     slow = Slow(3, cache)
