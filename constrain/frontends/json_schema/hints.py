@@ -12,7 +12,13 @@ from typing import Final
 from constrain.frontends.json_schema.keywords import DIALECTS, TYPES, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
 
-__all__ = ["about_keyword", "about_reference", "about_value", "wrapped_schema"]
+__all__ = [
+    "about_keyword",
+    "about_reference",
+    "about_value",
+    "is_bare_properties",
+    "wrapped_schema",
+]
 
 _CALLED: Final = {
     "str": "string",
@@ -55,11 +61,22 @@ def wrapped_schema(root: JSON) -> str | None:
     """
     if not isinstance(root, dict) or not _KEYWORDS.isdisjoint(root.keys() - _OF_WRAPPERS):
         return None
-    for name in _WRAPPERS:
-        inside = root.get(name)
-        if isinstance(inside, dict) and not _KEYWORDS.isdisjoint(inside):
-            return name
-    return None
+    return next((name for name in _WRAPPERS if _has_keywords(root.get(name))), None)
+
+
+def _has_keywords(value: JSON) -> bool:
+    """Whether something is an object with keywords of some draft."""
+    return isinstance(value, dict) and not _KEYWORDS.isdisjoint(value)
+
+
+def is_bare_properties(value: JSON) -> bool:
+    """Whether something has schemas or types by names, and is none: `{"city": {"type": "string"}}`.
+
+    As a schema it would let every value through.
+    """
+    if not isinstance(value, dict) or _has_keywords(value):
+        return False
+    return any([_has_keywords(v) or (isinstance(v, str) and v in TYPES) for v in value.values()])
 
 
 def about_value(keyword: Keyword, value: JSON, dialect: Dialect) -> str | None:

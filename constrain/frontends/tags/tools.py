@@ -15,6 +15,7 @@ from constrain.algebra.tries import trie
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
 from constrain.frontends.json_schema import JSONStyle
 from constrain.frontends.json_schema.compile import texts_of
+from constrain.frontends.json_schema.hints import is_bare_properties
 from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
 from constrain.frontends.regex import from_regex
@@ -180,11 +181,22 @@ def _tools(values: list[JSON]) -> dict[str, _Tool]:
         if not fields.get("strict", bool, True):
             known[name] = _Tool(name, _ANY_PARAMETERS, fields.pointer)
         elif "parameters" in fields:
-            known[name] = _Tool(name, fields.get("parameters", dict), fields.at("parameters"))
+            known[name] = _Tool(name, _parameters(fields), fields.at("parameters"))
         else:
             _refuse_other_names(fields)
             known[name] = _Tool(name, _NO_PARAMETERS, fields.pointer)
     return known
+
+
+def _parameters(fields: Fields) -> JSON:
+    schema = fields.get("parameters", dict)
+    if is_bare_properties(schema):
+        raise GrammarError(
+            f"'parameters' of {fields.what} is no schema: it says nothing of the arguments",
+            pointer=fields.at("parameters"),
+            hint='write {"type": "object", "properties": {...}} around it',
+        )
+    return schema
 
 
 def _refuse_other_names(fields: Fields) -> None:
@@ -193,13 +205,20 @@ def _refuse_other_names(fields: Fields) -> None:
     Raises:
         GrammarError: There is one.
     """
-    for name in ("input_schema", "inputSchema"):
-        if name in fields:
+    for name, value in fields.value.items():
+        if name in ("input_schema", "inputSchema") or _is_of_arguments(name, value):
             raise GrammarError(
                 f"{fields.what} has its schema as {name!r}, and no 'parameters'",
                 pointer=fields.at(name),
                 hint="name it 'parameters', as OpenAI's API does",
             )
+
+
+def _is_of_arguments(name: str, value: JSON) -> bool:
+    """Whether a field looks like a schema of objects, and not like one of what is returned."""
+    if not isinstance(value, dict) or re.search("(?i)out|return|response|result", name):
+        return False
+    return value.get("type") == "object" or isinstance(value.get("properties"), dict)
 
 
 def _function(fields: Fields, kind: str) -> Fields:

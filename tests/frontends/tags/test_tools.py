@@ -474,6 +474,16 @@ def test_parallel_calls_in_free_text_mask_nothing_before_the_trigger():
 ALLOWED = {"type": "allowed_tools", "tools": [FUNCTION | {"name": "ping"}]}
 
 
+def test_other_fields_of_a_tool_are_passed_over():
+    tool = {
+        "name": "ping",
+        "annotations": {"title": "Ping", "readOnlyHint": True},
+        "outputSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
+    }
+    call = b'{"name": "ping", "parameters": {}}'
+    assert Grammar.from_tools([tool], "required", format="llama3").accepts(call)
+
+
 @pytest.mark.parametrize(
     ("tools", "choice", "kind", "match"),
     [
@@ -495,6 +505,24 @@ ALLOWED = {"type": "allowed_tools", "tools": [FUNCTION | {"name": "ping"}]}
             "auto",
             GrammarError,
             "'input_schema'.*#/tools/0/input_schema.*name it 'parameters'",
+        ),
+        (
+            [FUNCTION | {"function": {"name": "f", "arguments": {"type": "object"}}}],
+            "auto",
+            GrammarError,
+            "'arguments'.*#/tools/0/function/arguments.*name it 'parameters'",
+        ),
+        (
+            [{"name": "f", "parameters": {"city": {"type": "string"}}}],
+            "auto",
+            GrammarError,
+            'no schema.*#/tools/0/parameters.*"properties"',
+        ),
+        (
+            [{"name": "f", "parameters": {"city": "string"}}],
+            "auto",
+            GrammarError,
+            "no schema.*#/tools/0/parameters",
         ),
         ({"name": "f"}, "auto", GrammarError, r"write \[tool\]"),
         ([], "required", GrammarError, "no tools"),
