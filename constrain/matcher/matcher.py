@@ -65,6 +65,12 @@ class Matcher:
     )
 
     def __init__(self, automaton: Automaton, fresh: Callable[[], Automaton] | None = None) -> None:
+        if not isinstance(automaton, Automaton):
+            raise TypeError(
+                f"a Matcher is made by compiled.matcher(), not of a value of type "
+                f"{type(automaton).__name__}\n"
+                "hint: compiled = constrain.compile(grammar, vocab)"
+            )
         self._enter(automaton)
         self._fresh = fresh
         self._eos = frozenset(automaton.vocab.eos_token_ids)
@@ -332,6 +338,8 @@ class Matcher:
 
         Cost: as of `accept_token` for each.
         """
+        if not isinstance(token_ids, Iterable):
+            raise TypeError(f"token_ids is a list of token ids, not {type(token_ids).__name__}")
         ids = [self._checked(i) for i in token_ids]
         state = self._states[-1]
         if state == ENDED:

@@ -102,7 +102,12 @@ def _read_params(
         raise SamplingError(
             "params is a dict: SamplingParams was expected\nhint: SamplingParams(**params)"
         )
-    row_params = tuple(params)
+    try:
+        row_params = tuple(params)
+    except TypeError:
+        raise SamplingError(
+            f"params is {describe(params)}: SamplingParams was expected, or one for each row"
+        ) from None
     for row, one in enumerate(row_params):
         if not isinstance(one, SamplingParams):
             raise SamplingError(f"params[{row}] is {describe(one)}: SamplingParams was expected")
@@ -133,7 +138,12 @@ def _read_bitmask(
 def _read_ids(
     given: Sequence[TokenIds | None] | None, num_rows: int, vocab_size: int, name: str
 ) -> tuple[npt.NDArray[np.int64], ...]:
-    rows = (None,) * num_rows if given is None else tuple(given)
+    try:
+        rows = (None,) * num_rows if given is None else tuple(given)
+    except TypeError:
+        raise SamplingError(
+            f"{name} is {describe(given)}: token ids were expected for each row"
+        ) from None
     if len(rows) != num_rows:
         raise SamplingError(f"{len(rows)} {name} for {num_rows} rows of logits")
     return tuple(as_token_ids(ids, vocab_size, f"{name}[{row}]") for row, ids in enumerate(rows))

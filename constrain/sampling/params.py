@@ -121,7 +121,11 @@ def _checked_bias(bias: object) -> dict[int, float]:
     for key, given in bias.items():
         token = _as_integer(key)
         if token is None or token < 0:
-            raise SamplingError(f"logit_bias has the key {key!r}: a token id >= 0 was expected")
+            hint = "\nhint: JSON has keys of text: {int(key): bias for ...}"
+            raise SamplingError(
+                f"logit_bias has the key {key!r}: a token id >= 0 was expected"
+                f"{hint if isinstance(key, str) else ''}"
+            )
         value = _as_number(given)
         if value is None or math.isnan(value) or value == math.inf:
             raise _refusal(f"logit_bias[{token}]", given, "a finite number, or -inf to ban the id")

@@ -461,7 +461,10 @@ class Vocabulary:
 
         Raises:
             TokenRejectedError: An id is not an integer in 0..vocab_size - 1.
+            TypeError: `ids` is no list of ids.
         """
+        if not isinstance(ids, Iterable):
+            raise TypeError(f"ids is a list of token ids, not {type(ids).__name__}")
         names = {} if skip_special_tokens else {i: n for n, i in self._special_tokens.items()}
         texts = self.token_bytes
         parts = []

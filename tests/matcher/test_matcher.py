@@ -461,6 +461,12 @@ def test_usual_mistakes_have_a_way_out():
         matcher.accept_token(1.0)
     with pytest.raises(TypeError, match=r"a token id is an integer, not list"):
         matcher.validate_tokens([[1]])
+    with pytest.raises(TypeError, match=r"a list of token ids, not int"):
+        matcher.validate_tokens(1)
+    with pytest.raises(
+        TypeError, match=r"made by compiled\.matcher\(\), not of .* CompiledGrammar"
+    ):
+        constrain.Matcher(compiled)
     with pytest.raises(TypeError, match=r"num_steps is an integer, not str"):
         matcher.rollback("1")
     with pytest.raises(constrain.SamplingError, match=r"hint: of \[batch, positions, vocab_size\]"):

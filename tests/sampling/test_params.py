@@ -69,7 +69,7 @@ def test_a_refusal_names_field_value_and_range(field, value, wanted):
     ("bias", "message"),
     [
         ({-1: 0.0}, "logit_bias has the key -1: a token id >= 0"),
-        ({"2": 1.0}, "logit_bias has the key '2'"),
+        ({"2": 1.0}, r"logit_bias has the key '2'.*\nhint: JSON has keys of text: \{int\(key\)"),
         ({True: 1.0}, "logit_bias has the key True"),
         ({3: math.nan}, r"logit_bias\[3\]=nan"),
         ({3: math.inf}, r"logit_bias\[3\]=inf: a finite number, or -inf to ban the id"),

@@ -330,6 +330,8 @@ def test_nan_is_an_error_masked_or_not(sampler, where, sign):
         ({"params": [GREEDY]}, r"1 params for 2 rows"),
         ({"params": {"top_p": 1}}, r"params is a dict.*\n.*SamplingParams\(\*\*params\)"),
         ({"params": [GREEDY, None]}, r"params\[1\] is a NoneType"),
+        ({"params": None}, r"params is a NoneType: SamplingParams was expected"),
+        ({"histories": 3}, r"histories is a int: token ids were expected for each row"),
         ({"params": SamplingParams(logit_bias={3: 1.0})}, r"logit_bias: token id 3 is not one of"),
         ({"bitmask": np.zeros((1, 1), np.int32)}, r"a bitmask is \[2, ceil"),
         ({"bitmask": np.zeros((2, 1), np.int64)}, r"a bitmask is int32"),

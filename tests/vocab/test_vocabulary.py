@@ -167,6 +167,9 @@ class TestDecode:
         with pytest.raises(TokenRejectedError, match=r"at position 1 .* 0\.\.8"):
             self.vocab.decode([0, bad])
 
+    with pytest.raises(TypeError, match="a list of token ids, not int"):
+        vocab.decode(3)
+
 
 def test_nothing_can_be_assigned_or_written() -> None:
     vocab = Vocabulary([b"a", None], [1], {"</s>": 1})
