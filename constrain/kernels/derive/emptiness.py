@@ -21,11 +21,11 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
     ALT,
+    AND,
     ARG_A,
     ARG_B,
     BYTEWISE,
     CAPTURE,
-    CAT,
     EMPTINESS_LIMIT,
     EMPTY_ID,
     EPOCH,
@@ -37,6 +37,7 @@ from constrain.kernels.derive.layout import (
     NEED_NODES,
     NODE,
     NONEMPTY,
+    NOT,
     NUM_TOKEN_IDS,
     OK,
     PARENT,
@@ -74,6 +75,8 @@ TURN = 8
 """One of so many terms that are looked at is led to by other bytes."""
 ASCII = 1
 """The lowest bit of an entry of PARENT: only ASCII leads there, as far as there is any."""
+SOME = -1
+NONE = -2
 
 
 @inner
@@ -169,10 +172,7 @@ def _look_at(A, at, sp):
         if v == EMPTY_ID or A[NODE * v + FLAGS] & HOLLOW or A[A[MARK] + v] == epoch:
             continue
         if A[NODE * v + FLAGS] & NONEMPTY:
-            back = at
-            while back >= 0:
-                A[NODE * A[A[QUEUE] + back] + FLAGS] |= NONEMPTY
-                back = np.int64(A[A[PARENT] + back] >> 1)
+            _flag_path(A, at)
             return True
         if found >= size_of(A, QUEUE):
             set_status(A, NEED_NODES, found + 1)
@@ -193,6 +193,14 @@ def _look_at(A, at, sp):
 
 
 @inner
+def _flag_path(A, at):
+    """Flag all terms on the way to an entry NONEMPTY."""
+    while at >= 0:
+        A[NODE * A[A[QUEUE] + at] + FLAGS] |= NONEMPTY
+        at = np.int64(A[A[PARENT] + at] >> 1)
+
+
+@inner
 def decide(A, root, sp):
     """Flag a term NONEMPTY or HOLLOW. False: STATUS says what is missing.
 
@@ -210,41 +218,44 @@ def decide(A, root, sp):
             top -= 1
             continue
         kind = A[NODE * t + KIND]
-        verdict = 0
-        pending = np.int64(-1)
-        if kind == CAT or kind == REPEAT or kind == CAPTURE:
-            for part in (
-                A[NODE * t + ARG_B] if kind == CAPTURE else A[NODE * t + ARG_A],
-                A[NODE * t + ARG_A] if kind == REPEAT else A[NODE * t + ARG_B],
-            ):
-                if A[NODE * part + FLAGS] & HOLLOW or part == EMPTY_ID:
-                    verdict = HOLLOW
-                elif not A[NODE * part + FLAGS] & NONEMPTY:
-                    pending = np.int64(part)
-            if verdict == 0 and pending < 0:
-                verdict = NONEMPTY
-        elif kind == ALT:
-            for i in range(A[NODE * t + ARG_B]):
-                part = A[A[POOL] + A[NODE * t + ARG_A] + i]
-                if A[NODE * part + FLAGS] & NONEMPTY:
-                    verdict = NONEMPTY
-                elif not A[NODE * part + FLAGS] & HOLLOW:
-                    pending = np.int64(part)
-            if verdict == 0 and pending < 0:
-                verdict = HOLLOW
-        else:
+        if kind == AND or kind == NOT:
             if not _search(A, t, top):
                 return False
             continue
-        if verdict:
-            A[NODE * t + FLAGS] |= verdict
+        told = _ask_parts(A, t)
+        if told == SOME or told == NONE:
+            A[NODE * t + FLAGS] |= NONEMPTY if told == SOME else HOLLOW
             top -= 1
             continue
         if lacks_work(A, top + 1):
             return False
-        A[A[WORK] + top] = pending
+        A[A[WORK] + top] = told
         top += 1
     return True
+
+
+@inner
+def _ask_parts(A, t):
+    """Whether a term that is not searched denotes SOME strings or NONE; or a part to ask first."""
+    kind = A[NODE * t + KIND]
+    told = np.int64(NONE if kind == ALT else SOME)
+    if kind == ALT:
+        for i in range(A[NODE * t + ARG_B]):
+            part = np.int64(A[A[POOL] + A[NODE * t + ARG_A] + i])
+            if A[NODE * part + FLAGS] & NONEMPTY:
+                return np.int64(SOME)
+            if not A[NODE * part + FLAGS] & HOLLOW:
+                told = part
+        return told
+    for part in (
+        A[NODE * t + ARG_B] if kind == CAPTURE else A[NODE * t + ARG_A],
+        A[NODE * t + ARG_A] if kind == REPEAT else A[NODE * t + ARG_B],
+    ):
+        if A[NODE * part + FLAGS] & HOLLOW or part == EMPTY_ID:
+            return np.int64(NONE)
+        if not A[NODE * part + FLAGS] & NONEMPTY:
+            told = np.int64(part)
+    return told
 
 
 @inner
