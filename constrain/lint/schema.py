@@ -43,35 +43,8 @@ def check_schema(text: str, schema: Any) -> Iterator[Finding]:  # noqa: ANN401 -
 
 
 def _unused(source: Source, places: dict[str, Span], schema: Any) -> Iterator[Finding]:  # noqa: ANN401
-    if not isinstance(schema, dict):
-        return
-    named = {}
-    anchors: dict[str, str] = {}
-    uses: dict[str, set[str]] = {"": set()}
-    for keyword in _DEFINITIONS:
-        found = schema.get(keyword)
-        if isinstance(found, dict):
-            for name in found:
-                named[f"/{keyword}/{_escaped(name)}"] = name
-    for pointer, node in _objects(schema):
-        home = next((p for p in named if pointer == p or pointer.startswith(p + "/")), "")
-        for key in ("$anchor", "$id", "$dynamicAnchor", "id"):
-            if isinstance(node.get(key), str) and home:
-                anchors[node[key].lstrip("#")] = home
-        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
-            if isinstance(node.get(key), str):
-                uses.setdefault(home, set()).add(node[key])
-    reached = {""}
-    todo = [""]
-    while todo:
-        for reference in uses.get(todo.pop(), ()):
-            target = unquote(reference).lstrip("#")
-            for pointer in named:
-                by_name = target == pointer or target.startswith(pointer + "/")
-                other = any(home == pointer and name in target for name, home in anchors.items())
-                if (by_name or other) and pointer not in reached:
-                    reached.add(pointer)
-                    todo.append(pointer)
+    named = _definitions(schema)
+    reached = _referred_to(named, schema)
     for pointer, name in named.items():
         if pointer not in reached:
             yield source.finding(
@@ -80,6 +53,40 @@ def _unused(source: Source, places: dict[str, Span], schema: Any) -> Iterator[Fi
                 "take it out, or refer to it with $ref",
                 places.get(pointer),
             )
+
+
+def _definitions(schema: Any) -> dict[str, str]:  # noqa: ANN401
+    """Names of definitions by their pointers."""
+    named = {}
+    for keyword in _DEFINITIONS if isinstance(schema, dict) else ():
+        found = schema.get(keyword)
+        if isinstance(found, dict):
+            for name in found:
+                named[f"/{keyword}/{_escaped(name)}"] = name
+    return named
+
+
+def _referred_to(named: dict[str, str], schema: Any) -> set[str]:  # noqa: ANN401
+    """The pointers of definitions that the rest of a schema leads to, and that of the rest."""
+    anchors: dict[str, str] = {}  # name -> the definition that it stands in
+    uses: dict[str, set[str]] = {}  # of each definition, and of the rest
+    for pointer, node in _objects(schema):
+        home = next((p for p in named if pointer == p or pointer.startswith(p + "/")), "")
+        for key in ("$anchor", "$id", "$dynamicAnchor", "id"):
+            if isinstance(node.get(key), str) and home:
+                anchors[node[key].lstrip("#")] = home
+        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if isinstance(node.get(key), str):
+                uses.setdefault(home, set()).add(unquote(node[key]).lstrip("#"))
+    reached = {""}
+    todo = [""]
+    while todo:
+        for target in uses.get(todo.pop(), ()):
+            found = [p for p in named if target == p or target.startswith(p + "/")]
+            found += [home for name, home in anchors.items() if name in target]
+            todo += [pointer for pointer in found if pointer not in reached]
+            reached.update(found)
+    return reached
 
 
 def _unbounded(
