@@ -25,8 +25,8 @@ The files of each stage, in reading order; `compile` goes the whole way.
 
 1. Read: `read` (text and Python data), `keywords` (the table of all keywords), `hints` (what was
    probably meant), `vocabularies`, `resources` (documents and URIs), `scope` (dynamic references),
-   `refs` (nodes and references), `same` and `uses` (nodes that mean the same, and where they are
-   used), `openapi` (that dialect in terms of the others).
+   `circles`, `refs` (nodes and references), `same` and `uses` (nodes that mean the same, and where
+   they are used), `openapi` (that dialect in terms of the others).
 2. Sets: `values` (JSON values), `expr` (expressions), `number`, `string`, `array`, `object` (shapes
    of each type), `conjunction`, `shapes` (sets of all types, and their operations).
 3. Keywords to sets: `assertions` (of one node), `patterns`, `formats`, `constants` (`enum` and

@@ -17,13 +17,14 @@ complements only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from constrain.errors import CompileError, GrammarError, UnsatisfiableError
+from constrain.frontends.json_schema.circles import find_circle
 from constrain.frontends.json_schema.read import JSON
 from constrain.frontends.json_schema.refs import Node, Source
-from constrain.frontends.json_schema.uses import Use, turned, uses
+from constrain.frontends.json_schema.uses import turned, uses
 
 __all__ = ["unsatisfiable"]
 
@@ -63,7 +64,9 @@ def unsatisfiable(source: Source, look: Look) -> UnsatisfiableError:
     try:
         one_of = _take_one_of_for_any_of(nodes, look)
         left, is_smallest = _core(source, look)
-        circle = _circle(source)
+        circle = find_circle(
+            source.nodes[:1], lambda node: (use.below for use in uses(node, source))
+        )
     finally:
         for node, names, schema in before:
             node.names[:] = names
@@ -86,7 +89,8 @@ def unsatisfiable(source: Source, look: Look) -> UnsatisfiableError:
     if len(core) == 1:
         hint = "without this keyword some value would"
     if circle is not None and is_smallest:
-        hint = f"a value for {circle.pointer} would hold another one for it, and so on without end"
+        place = circle[0].pointer
+        hint = f"a value for {place} would hold another one for it, and so on without end"
     elif not is_smallest:
         hint = "not all of these keywords may matter; there were too many to leave each out"
     return UnsatisfiableError(
@@ -159,28 +163,6 @@ class _Thinner:
             if size == 1:
                 return left
             size = max(size // 2, 1)
-
-
-def _circle(source: Source) -> Node | None:
-    """A node that leads back to itself by the keywords that are left, or None."""
-    open_, done = 1, 2
-    state: dict[Node, int] = {}
-    path: list[tuple[Node, Iterator[Use]]] = []
-    for start in source.nodes[:1]:
-        state[start] = open_
-        path.append((start, uses(start, source)))
-    while path:
-        node, rest = path[-1]
-        use = next(rest, None)
-        if use is None:
-            state[node] = done
-            path.pop()
-        elif state.get(use.below) == open_:
-            return use.below
-        elif use.below not in state:
-            state[use.below] = open_
-            path.append((use.below, uses(use.below, source)))
-    return None
 
 
 def _surely(look: Look) -> tuple[bool, int]:

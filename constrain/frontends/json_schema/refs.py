@@ -22,6 +22,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from constrain.errors import GrammarError, SchemaError, UnsupportedFeatureError
+from constrain.frontends.json_schema.circles import find_circle
 from constrain.frontends.json_schema.hints import about_reference, about_value
 from constrain.frontends.json_schema.keywords import DIALECTS, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
@@ -475,29 +476,15 @@ def _has_inner_ids(root: JSON) -> bool:
 
 def _refuse_circles(nodes: list[Node]) -> None:
     """Refuse a schema that applies itself to the same value: no validator could ever finish."""
-    open_, done = 1, 2
-    state: dict[Node, int] = {}
-    for start in nodes:
-        if start in state or not (start.in_place or start.on_keys):
-            continue
-        path = [(start, iter(start.in_place + start.on_keys))]
-        state[start] = open_
-        while path:
-            node, rest = path[-1]
-            below = next(rest, None)
-            if below is None:
-                state[node] = done
-                path.pop()
-            elif state.get(below) == open_:
-                circle = [n for n, _ in path]
-                raise _circle(circle[circle.index(below) :], below)
-            elif below not in state:
-                state[below] = open_
-                path.append((below, iter(below.in_place + below.on_keys)))
+    starts = [node for node in nodes if node.in_place or node.on_keys]
+    circle = find_circle(starts, lambda node: node.in_place + node.on_keys)
+    if circle is not None:
+        raise _circle(circle)
 
 
-def _circle(circle: list[Node], first: Node) -> GrammarError:
-    """The error for nodes that lead round from `first` to itself."""
+def _circle(circle: list[Node]) -> GrammarError:
+    """The error for nodes that lead round, the last one to the first."""
+    first = circle[0]
     after = [*circle[1:], first]
     if any(b in a.on_keys for a, b in zip(circle, after, strict=True)):
         return UnsupportedFeatureError(
