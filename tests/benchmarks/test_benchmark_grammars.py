@@ -71,7 +71,9 @@ def test_spellings_accept_what_the_catalogue_accepts(notation, tmp_path):
     text = spelling("json", notation)
     read = constrain.Grammar.from_lark if notation == "lark" else constrain.Grammar.from_gbnf
     grammar = read(text)
-    for fixture in load(CATALOGUE / "json.gbnf").fixtures:
+    fixtures = load(CATALOGUE / "json.gbnf").fixtures
+    assert {fixture.verdict for fixture in fixtures} == {"accept", "reject"}
+    for fixture in fixtures:
         assert grammar.accepts(fixture.data) == (fixture.verdict == "accept"), fixture.name
 
 

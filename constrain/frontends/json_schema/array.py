@@ -81,7 +81,7 @@ def intersect(a: ArrayShape, b: ArrayShape, table: Exprs) -> ArrayShape | None:
         return None
     length = max(len(a.prefix), len(b.prefix))
     prefix = tuple([table.all_of((a.item(i), b.item(i))) for i in range(length)])
-    hi = a.hi if b.hi is None else b.hi if a.hi is None else min(a.hi, b.hi)
+    hi = _lower(a.hi, b.hi)
     counters = _tightened(a.counters | b.counters)
     if counters is None:
         return None
@@ -132,7 +132,7 @@ def _tightened(counters: frozenset[ArrayCounter]) -> frozenset[ArrayCounter] | N
         if (expr, start) in bounds:
             lo2, hi2 = bounds[expr, start]
             lo = max(lo, lo2)
-            hi = hi2 if hi is None else hi if hi2 is None else min(hi, hi2)
+            hi = _lower(hi, hi2)
         if hi is not None and hi < lo:
             return None
         bounds[expr, start] = (lo, hi)
@@ -141,27 +141,23 @@ def _tightened(counters: frozenset[ArrayCounter]) -> frozenset[ArrayCounter] | N
 
 def tidy(shape: ArrayShape, table: Exprs) -> ArrayShape | None:
     """The same set in a form without needless parts, or None where it is plainly empty."""
-    prefix, rest, lo, hi = list(shape.prefix), shape.rest, shape.lo, shape.hi
+    prefix, rest = _without_forbidden(shape, table)
+    lo, hi = shape.lo, shape.hi
     counters = []
     for counter in shape.counters:
         expr, start, least, most = counter
-        if most == 0:
-            # None of the items from `start` on is in `expr`: a matter of the items themselves.
-            prefix += [rest] * (start - len(prefix))
-            for i in range(start, len(prefix)):
-                prefix[i] = table.all_of((prefix[i], expr.dual))
-            rest = table.all_of((rest, expr.dual))
-        elif expr is TRUE:
-            hi = hi if most is None else start + most if hi is None else min(hi, start + most)
-        elif least > 0 or most is not None:
-            counters.append(counter)
         if least > 0:
             if expr is FALSE or most == 0:
                 return None
             lo = max(lo, start + least)
+        if most == 0:
+            continue
+        if expr is TRUE:
+            hi = hi if most is None else _lower(hi, start + most)
+        elif least > 0 or most is not None:
+            counters.append(counter)
     if FALSE in prefix or rest is FALSE:
-        end = prefix.index(FALSE) if FALSE in prefix else len(prefix)
-        hi = end if hi is None else min(hi, end)
+        hi = _lower(hi, prefix.index(FALSE) if FALSE in prefix else len(prefix))
     if shape.distinct is False:
         lo = max(lo, 2)
     if hi is not None:
@@ -174,6 +170,25 @@ def tidy(shape: ArrayShape, table: Exprs) -> ArrayShape | None:
         prefix.pop()
     distinct = None if shape.distinct and hi is not None and hi <= 1 else shape.distinct
     return ArrayShape(tuple(prefix), rest, lo, hi, frozenset(counters), distinct)
+
+
+def _without_forbidden(shape: ArrayShape, table: Exprs) -> tuple[list[Expr], Expr]:
+    """Prefix and rest, where no item is in what a counter counts up to 0 of."""
+    prefix, rest = list(shape.prefix), shape.rest
+    for expr, start, _, most in shape.counters:
+        if most == 0:
+            prefix += [rest] * (start - len(prefix))
+            for i in range(start, len(prefix)):
+                prefix[i] = table.all_of((prefix[i], expr.dual))
+            rest = table.all_of((rest, expr.dual))
+    return prefix, rest
+
+
+def _lower(a: int | None, b: int | None) -> int | None:
+    """The lower of two greatest counts; None is none."""
+    if a is None or b is None:
+        return b if a is None else a
+    return min(a, b)
 
 
 class Arrays:
