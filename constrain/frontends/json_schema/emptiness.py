@@ -55,13 +55,9 @@ class Emptiness:
 
     def has_value(self, expr: Expr) -> bool:
         """Whether some value is in an expression."""
-        known = self._known
-        answer = known.get(expr)
+        answer = self._at_once(expr)
         if answer is not None:
             return answer
-        if _plainly_has_value(expr):
-            known[expr] = True
-            return True
         believed: dict[Expr, bool] = {expr: False}
         asked_by: dict[Expr, set[Expr]] = {}
         todo = [expr]
@@ -71,12 +67,9 @@ class Emptiness:
                 continue
 
             def ask(other: Expr, asker: Expr = e) -> bool:
-                answer = known.get(other)
+                answer = self._at_once(other)
                 if answer is not None:
                     return answer
-                if _plainly_has_value(other):
-                    known[other] = True
-                    return True
                 asked_by.setdefault(other, set()).add(asker)
                 if other not in believed:
                     believed[other] = False
@@ -86,12 +79,19 @@ class Emptiness:
             if self._expr_has_value(e, ask):
                 believed[e] = True
                 todo.extend(asked_by.pop(e, ()))
-        known.update(believed)
+        self._known.update(believed)
         for e, has_value in believed.items():
             if not has_value:
                 for shape in self._meaning.shapes(e).arrays:
                     self.array_has_value(shape)  # refuses it if that cannot be told
-        return known[expr]
+        return self._known[expr]
+
+    def _at_once(self, expr: Expr) -> bool | None:
+        """Whether some value is in an expression, where that is known or plain to see."""
+        answer = self._known.get(expr)
+        if answer is None and _plainly_has_value(expr):
+            answer = self._known[expr] = True
+        return answer
 
     def items(self, shape: ArrayShape) -> Items:
         """The items of an array shape with counters, or where items are compared."""

@@ -59,16 +59,21 @@ def is_spacious(
         return False
     between = [e for e in ends if ignored in e.winners]
     after = [e for e in ends if ignored not in e.winners]
+    return any(
+        all(not e.live & byte for e in after)
+        and all(_is_open(e, all_firsts) or (not once and not e.live & byte) for e in between)
+        for byte in _separators(contest, ignored, all_firsts)
+    )
+
+
+def _separators(contest: Contest, ignored: int, firsts: Sequence[int]) -> list[int]:
+    """Bytes that are something ignored, after which each lexeme can begin."""
+    found: list[int] = []
     for target, mask in contest.nodes[contest.root].edges.items():
         end = contest.nodes[target].end
-        if end is None or ignored not in end.winners or not _is_open(end, all_firsts):
-            continue
-        for byte in _bits(mask):
-            if all(not e.live & byte for e in after) and all(
-                _is_open(e, all_firsts) or (not once and not e.live & byte) for e in between
-            ):
-                return True
-    return False
+        if end is not None and ignored in end.winners and _is_open(end, firsts):
+            found += _bits(mask)
+    return found
 
 
 def _is_open(end: End, firsts: Sequence[int]) -> bool:
