@@ -6,10 +6,11 @@ Decided here: how a prompt becomes tokens, when to stop, which rows still run, w
 model comes from. Not decided here: which tokens are allowed (`matcher`), which one is drawn
 (`sampling`).
 
-Read in this order: `generate` (the way in), `loop` (the steps), `forward` (the model's), `rows`
-(one sequence in it), `stream`, `prompt`, `vocabularies`, `text`, `result`; then the model: `load`,
-`store`, `download`, `gguf`; and `interfaces`, `kernels`, `progress`, `packages`. torch and
-transformers are imported when they are first needed, so importing this room is cheap.
+Read in this order: `generate` (the way in), `loop` (the steps), `forward` (the model's), `facts`
+(what it says of itself), `rows` (one sequence in it), `stream`, `prompt`, `vocabularies`, `text`,
+`result`; then the model: `load`, `store`, `download`, `gguf`; and `interfaces`, `kernels`,
+`progress`, `packages`. torch and transformers are imported when they are first needed, so importing
+this room is cheap.
 """
 
 from __future__ import annotations

@@ -6,22 +6,21 @@ model that cannot hide it, because it takes no mask or has a state that padding 
 RWKV, hybrids), gets a batch for each length instead. A row that has ended is taken out of the
 cache, so it costs nothing more.
 
-What a model takes is read from its signature, because it differs: `cache` or `past_key_values`
-(transformers renamed it in 5.x), `position_ids`, `logits_to_keep`. A model that returns no cache is
-given the whole sequences each time.
+What a model takes differs (`facts`): `cache` or `past_key_values` (transformers renamed it in 5.x),
+`position_ids`, `logits_to_keep`. A model that takes or returns no cache is given the whole
+sequences each time.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections import defaultdict
 from typing import Any
 
-from constrain.errors import ModelError
+from constrain.generation.facts import argument_names, is_recurrent, unwrapped
 from constrain.generation.interfaces import Model, Tensor
 from constrain.generation.packages import require
 
-__all__ = ["Forward", "context_length", "input_width", "logit_width"]
+__all__ = ["Forward"]
 
 
 class Forward:
@@ -29,15 +28,16 @@ class Forward:
 
     Args:
         model: Called as transformers calls a causal language model: `model(input_ids=[B, T],
-            ...).logits` is [B, T, V] or, for `logits_to_keep`, [B, 1, V].
+            ...).logits` is [B, T, V] or, for `logits_to_keep`, [B, 1, V]. One that takes an
+            `attention_mask` and no `position_ids` counts positions from where the mask begins.
         prompts: Token ids of each row, none empty.
         pad_token_id: Any id that the model has; it is never attended to.
     """
 
     def __init__(self, model: Model, prompts: list[list[int]], pad_token_id: int) -> None:
         self._torch = require("torch", "generating text")
-        takes = _parameters(model)
-        if getattr(model, "_is_stateful", False):  # transformers' mark of a recurrent state
+        takes = argument_names(model)
+        if is_recurrent(model):
             # Some such models ignore a mask, others hold it for one of the tokens of this step.
             takes -= {"attention_mask"}
         hides_padding = "attention_mask" in takes
@@ -104,7 +104,7 @@ class _Batch:
         width = max(map(len, prompts))
         ids = [[pad_token_id] * (width - len(prompt)) + prompt for prompt in prompts]
         seen = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
-        device = getattr(model, "device", "cpu")
+        device = getattr(unwrapped(model), "device", "cpu")
         self._ids = self._torch.tensor(ids, device=device)  # [B, T]
         self._attention = self._torch.tensor(seen, device=device)  # [B, T], 0 on padding
 
@@ -146,57 +146,6 @@ class _Batch:
         # runs.
         with self._torch.inference_mode():
             outputs = self._model(**inputs)
-        self._cache = getattr(outputs, self._cache_name, None)
+        if self._cache_name in self._takes:
+            self._cache = getattr(outputs, self._cache_name, None)
         return outputs.logits[:, -1, :]
-
-
-def logit_width(model: Model) -> int | None:
-    """Return how many logits the model gives per position, or None if it does not say.
-
-    The output layer says it exactly; the configuration, where there is no such layer to ask.
-    """
-    layer = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
-    weight = getattr(layer, "weight", None)
-    if weight is not None and weight.dim() == 2:
-        return int(weight.shape[0])
-    size = getattr(_text_config(model), "vocab_size", None)
-    return None if size is None else int(size)
-
-
-def input_width(model: Model) -> int | None:
-    """Return how many token ids the model takes, or None if it does not say."""
-    layer = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
-    weight = getattr(layer, "weight", None)
-    return int(weight.shape[0]) if weight is not None and weight.dim() == 2 else None
-
-
-def context_length(model: Model) -> int | None:
-    """Return how many tokens the model can hold, or None if it does not say."""
-    length = getattr(_text_config(model), "max_position_embeddings", None)
-    return int(length) if isinstance(length, int) and length > 0 else None
-
-
-def _text_config(model: Model) -> Any:  # noqa: ANN401 - a transformers configuration
-    config: Any = getattr(model, "config", None)
-    return config.get_text_config() if hasattr(config, "get_text_config") else config
-
-
-def _parameters(model: Model) -> frozenset[str]:
-    """Return the names of the arguments that `model(...)` declares; `input_ids` is one."""
-    try:
-        signature = inspect.signature(model.forward if hasattr(model, "forward") else model)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{type(model).__name__} cannot be called as a model: {error}") from error
-    names = frozenset(signature.parameters)
-    if "input_ids" not in names:
-        raise ModelError(
-            f"{type(model).__name__} takes no input_ids\n"
-            "hint: pass a causal language model of transformers, or a callable with its interface"
-        )
-    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-        raise ModelError(
-            f"{type(model).__name__} has an encoder and a decoder, and this loop runs decoders\n"
-            "hint: model.generate(..., logits_processor=[GrammarLogitsProcessor(compiled)]) of "
-            "constrain.integrations.transformers runs both"
-        )
-    return names

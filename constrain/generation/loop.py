@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constrain.errors import MatchError, ModelError
-from constrain.generation.forward import Forward, context_length, input_width, logit_width
+from constrain.generation.facts import context_length, input_width, logit_width
+from constrain.generation.forward import Forward
 from constrain.generation.interfaces import Model, Tensor
 from constrain.generation.result import GenerationResult, GenerationTimings
 from constrain.generation.rows import Row

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from constrain.errors import ModelError
-from constrain.generation.forward import logit_width
+from constrain.generation.facts import logit_width, unwrapped
 from constrain.generation.interfaces import Model, Tokenizer
 from constrain.vocab import Vocabulary
 
@@ -62,7 +62,7 @@ def vocabulary_of(tokenizer: Tokenizer, model: Model = None) -> Vocabulary:
 
 def end_token_ids(tokenizer: Tokenizer, model: Model = None) -> tuple[int, ...]:
     """Return every id that ends a text, the tokenizer's first; chat models often have several."""
-    config = getattr(model, "generation_config", None)
+    config = getattr(unwrapped(model), "generation_config", None)
     found: list[int] = []
     for given in (tokenizer.eos_token_id, getattr(config, "eos_token_id", None)):
         if given is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from constrain.errors import ModelError
-from constrain.generation.forward import Forward, context_length, logit_width
+from constrain.generation.facts import context_length, logit_width
+from constrain.generation.forward import Forward
 from tests.real_model import real_model
 
 torch = pytest.importorskip("torch")
@@ -129,6 +130,99 @@ def test_a_model_without_a_cache_is_given_whole_sequences() -> None:
     logits = batch.step([3], [1])
     assert logits.shape == (1, 40)
     assert logits[0, 3] == 3
+
+
+class Adapted(torch.nn.Module):
+    """A model as PEFT wraps it: it names a few arguments, and passes all of them on."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.base_model = inner
+
+    def get_base_model(self) -> Any:
+        return self.base_model
+
+    def forward(self, input_ids: Any = None, attention_mask: Any = None, **others: Any) -> Any:
+        return self.base_model(input_ids=input_ids, attention_mask=attention_mask, **others)
+
+
+class WithTokensBefore(Adapted):
+    """The same with learnt tokens before each call, as in prompt tuning."""
+
+    class active_peft_config:
+        is_prompt_learning = True
+
+    def forward(self, input_ids: Any = None, attention_mask: Any = None, **others: Any) -> Any:
+        before = torch.tensor([[7, 3]] * len(input_ids))
+        return super().forward(torch.cat([before, input_ids], dim=1), attention_mask, **others)
+
+
+class Compiled(torch.nn.Module):
+    """A model as `torch.compile` wraps it, which itself takes 20 seconds."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self._orig_mod = inner
+
+    def forward(self, *arguments: Any, **others: Any) -> Any:
+        return self._orig_mod(*arguments, **others)
+
+
+def without_cache(model: Any) -> Any:
+    return lambda input_ids, attention_mask, position_ids: model(
+        input_ids=input_ids, attention_mask=attention_mask, position_ids=position_ids
+    )
+
+
+def without_names(model: Any) -> Any:
+    return lambda input_ids, **others: model(input_ids=input_ids, **others)
+
+
+WRAPPERS = {
+    "adapted": Adapted,
+    "tokens before": WithTokensBefore,
+    "compiled": lambda model: Compiled(Adapted(model)),
+    "several devices": torch.nn.DataParallel,
+    "without cache": without_cache,
+    "without names": without_names,
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_wrapped_model_says_what_it_says_for_whole_texts(wrapper: str) -> None:
+    model = WRAPPERS[wrapper](tiny_llama())
+    texts = [list(prompt) for prompt in PROMPTS]
+    batch = Forward(model, texts, pad_token_id=0)
+    logits = batch.prefill()
+    for keep in ([0, 1, 2], [0, 2], [0, 1]):
+        for row, text in enumerate(texts):
+            whole = model(
+                input_ids=torch.tensor([text]),
+                attention_mask=torch.ones(1, len(text) + 2 * (wrapper == "tokens before")),
+                position_ids=torch.arange(len(text) + 2 * (wrapper == "tokens before"))[None],
+            )
+            expected = whole.logits[0, -1]
+            torch.testing.assert_close(logits[row], expected, rtol=1e-4, atol=1e-5)
+        texts = [[*texts[row], 10 + row] for row in keep]
+        logits = batch.step([text[-1] for text in texts], keep)
+
+
+def test_what_a_wrapped_model_says_of_itself() -> None:
+    for wrapper in ("adapted", "compiled", "several devices"):
+        model = WRAPPERS[wrapper](tiny_llama())
+        assert (logit_width(model), context_length(model)) == (40, 64)
+
+
+def test_a_wrapped_model_has_a_cache() -> None:
+    widths = []
+    inner = tiny_llama()
+    inner.model.embed_tokens.register_forward_hook(
+        lambda module, inputs, output: widths.append(inputs[0].shape[1])
+    )
+    batch = Forward(Adapted(inner), PROMPTS, pad_token_id=0)
+    batch.prefill()
+    batch.step([1, 1], [0, 1])
+    assert widths == [5, 1]
 
 
 def test_a_model_without_a_mask_sees_no_padding() -> None:
