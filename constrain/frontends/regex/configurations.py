@@ -44,15 +44,11 @@ from constrain.frontends.regex.nodes import (
     repetition,
 )
 from constrain.frontends.regex.plain import join
-from constrain.frontends.regex.plain_parts import Last, PlainParts
+from constrain.frontends.regex.plain_parts import Last, PlainParts, Work
 from constrain.frontends.regex.resolve import AT_START, Behind, Left, Resolved
 from constrain.limits import Limits
 
 __all__ = ["Config", "Machine"]
-
-# What one step of this machine costs in `Limits.max_source_nodes`. It takes about 15 us, and
-# reading a node of a pattern about 1.5 us (CPython 3.11 on one core of a shared server, 2026).
-_STEP_COST: Final = 10
 
 
 class Config:
@@ -110,6 +106,7 @@ class Machine:
     """Makes configurations and says what each can do. State of one lowering only.
 
     Attributes:
+        spend: Counts steps of work; see `Work`.
         cells: Of the pattern.
         plain: What is known of its parts without assertions.
         root: The configuration at the start of a text.
@@ -117,8 +114,7 @@ class Machine:
 
     def __init__(self, resolved: Resolved, alphabet: Alphabet, limits: Limits) -> None:
         self._resolved = resolved
-        self._limits = limits
-        self._spent = 0
+        self.spend = Work(limits).spend
         self.cells = Cells(resolved)
         self.plain = PlainParts(resolved, alphabet, self.spend)
         self._configs: dict[tuple[object, ...], Config] = {}
@@ -134,15 +130,6 @@ class Machine:
             self._start_seen = (*self._start_seen[:i], start, *self._start_seen[i + 1 :])
         root = self.cells.cell(resolved.root, END, inside=False)
         self.root = self.config(root, AT_START, _FREE, self._start_seen)
-
-    def spend(self, steps: int) -> None:
-        """Count steps of work.
-
-        Raises:
-            LimitExceededError: There are too many.
-        """
-        self._spent += _STEP_COST * steps
-        self._limits.check("max_source_nodes", self._spent, "the assertions of a pattern")
 
     def config(self, cell: Cell, left: int, obligations: Obligations, seen: Seen) -> Config:
         """The configuration at a cell; what nothing further on asks for is left out."""

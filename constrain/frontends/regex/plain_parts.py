@@ -27,19 +27,41 @@ from constrain.frontends.regex.nodes import (
 )
 from constrain.frontends.regex.plain import lower_plain
 from constrain.frontends.regex.resolve import AT_START, Resolved
+from constrain.limits import Limits
 
-__all__ = ["Last", "PlainParts"]
+__all__ = ["Last", "PlainParts", "Work"]
 
 # A lookahead as short as this, with as few nodes, is followed code point by code point; another
 # one is intersected.
 _SHORT_LOOKAHEAD: Final = 16
 _SMALL_LOOKAHEAD: Final = 500
 
+# What one step costs in `Limits.max_source_nodes`. It takes about 15 us, and reading a node of a
+# pattern about 1.5 us (CPython 3.11 on one core of a shared server, 2026).
+_STEP_COST: Final = 10
+
 Last = tuple[int, int]
 """Of the last code point of a part: bits of the left memory that are set, and that are not."""
 
 _NO_LAST: Final[Last] = (-1, -1)
 _MIXED: Final[Last] = (0, 0)
+
+
+class Work:
+    """Steps of work on one pattern so far."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._spent = 0
+
+    def spend(self, steps: int) -> None:
+        """Count some more.
+
+        Raises:
+            LimitExceededError: There are too many.
+        """
+        self._spent += _STEP_COST * steps
+        self._limits.check("max_source_nodes", self._spent, "the assertions of a pattern")
 
 
 class PlainParts:
