@@ -285,9 +285,9 @@ class _LarkReader:
 
     def _range(self, group: _Group) -> None:
         """`"a".."z"`, of which the first is there already."""
-        last = self._take()
-        if not group.parts or last.kind != "string":
+        if not group.parts or self._peek().kind != "string":
             return
+        last = self._take()
         start = self._outline.places[group.parts.pop()][0]
         first = self._outline.source.text[start:].partition("..")[0]
         low, high = _value(first.strip()), _value(last.text)

@@ -38,6 +38,8 @@ HOSTILE = {
         "%import",
         "%ignore",
         "%ignore | ~ .. -> { } [ ]",
+        "R:[..",
+        'R: "a"..',
         "start: ~3 ..4 -> * + ?",
         "start{a,b}: start{start{a,b},b}",
         "start: A\nA: A",
