@@ -37,11 +37,8 @@ class Numbers(Protocol):
         """The number of a rule, the same each time."""
         ...
 
-    def branch_ids(self, branches: t.Branches) -> tuple[int, int]:
-        """The number of the first of some rules; the others follow it, and then their union.
-
-        And the number of the first of others with the same heads, or -1.
-        """
+    def branch_id(self, branches: t.Branches) -> int:
+        """The number of the first of some rules; the others follow it."""
         ...
 
     def capture_id(self, capture: t.Capture) -> int:
@@ -103,7 +100,7 @@ def _parts(term: t.Term) -> Sequence[t.Term]:
     For a concatenation these are several: what lies between is no term of its own.
     """
     if type(term) is t.Branches:
-        return term.heads
+        return (term.heads,)
     if type(term) is not t.Cat:
         return term.parts
     head, tail = term.head, term.tail
@@ -168,7 +165,11 @@ def _rule(term: t.Rule, operands: Operands, numbers: Numbers, out: list[int]) ->
 
 
 def _branches(term: t.Branches, operands: Operands, numbers: Numbers, out: list[int]) -> None:
-    out += (ops.OP_BRANCHES, len(operands), *numbers.branch_ids(term))
+    out += (ops.OP_BRANCHES, operands[0], numbers.branch_id(term))
+
+
+def _heads(term: t.Heads, operands: Operands, numbers: Numbers, out: list[int]) -> None:
+    out += (ops.OP_HEADS, len(operands))
     out += operands
     out += term.nullables
 
@@ -197,6 +198,7 @@ _EMITTERS: Final[dict[type[t.Term], Callable[[Any, Operands, Numbers, list[int]]
     t.Timed: _rule,
     t.Branch: _rule,
     t.Branches: _branches,
+    t.Heads: _heads,
     t.Capture: _capture,
     t.Token: _token,
 }

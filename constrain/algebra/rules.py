@@ -20,7 +20,6 @@ class RuleNumbers:
         """By number. Rules of `Branches` are found there until they are needed."""
         self._ids: dict[Rule, int] = {}
         self._branch_ids: dict[Branches, int] = {}
-        self._branches_like: dict[int, tuple[Branches, int]] = {}
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -39,17 +38,13 @@ class RuleNumbers:
             self.count_tokens |= isinstance(rule, Timed)
         return found
 
-    def ids_of(self, branches: Branches) -> tuple[int, int]:
-        """The number of the first of some rules; the others follow it, and then their union.
-
-        And the number of the first of others with the same heads, or -1.
-        """
+    def first_of(self, branches: Branches) -> int:
+        """The number of the first of some rules; the others follow it."""
         first = self._branch_ids.get(branches)
         if first is None:
             first = self._branch_ids[branches] = len(self._rules)
-            self._rules += [branches] * (len(branches.heads) + 1)
-        _, like = self._branches_like.setdefault(id(branches.heads), (branches, first))
-        return first, like if like != first else -1
+            self._rules += [branches] * len(branches.heads.parts)
+        return first
 
     def rule(self, number: int) -> Rule:
         """The rule of a number."""

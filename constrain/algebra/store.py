@@ -179,12 +179,9 @@ class TermStore:
         """The number of a rule, the same each time."""
         return self._rules.id_of(rule)
 
-    def branch_ids(self, branches: t.Branches) -> tuple[int, int]:
-        """The number of the first of some rules; the others follow it, and then their union.
-
-        And the number of the first of others with the same heads, or -1.
-        """
-        return self._rules.ids_of(branches)
+    def branch_id(self, branches: t.Branches) -> int:
+        """The number of the first of some rules; the others follow it."""
+        return self._rules.first_of(branches)
 
     def capture_id(self, capture: t.Capture) -> int:
         """A number for a capture."""
@@ -273,11 +270,10 @@ class TermStore:
         while number < len(self._rules) and made < budget and self.num_terms <= max_terms:
             rule = self._rules.rule(number)
             number += 1
-            if not (isinstance(rule, t.Branch) and rule.is_union):
-                node = self.intern(rule)
-                if not self.arena[self.arena[lay.BODY] + node]:
-                    self._make_body(node)
-                    made += 1
+            node = self.intern(rule)
+            if not self.arena[self.arena[lay.BODY] + node]:
+                self._make_body(node)
+                made += 1
         return made
 
     def blur(self, state: StateId) -> StateId:
@@ -350,8 +346,8 @@ class TermStore:
 
     def rule_of(self, state: StateId) -> t.Rule | None:
         """The rule that a state is; None if it is none."""
-        kind, number = self.arena[lay.NODE * state + lay.KIND :][:2].tolist()
-        return self._rules.rule(number) if kind == lay.RULE else None
+        kind, number, heads = self.arena[lay.NODE * state + lay.KIND :][:3].tolist()
+        return self._rules.rule(number) if kind == lay.RULE and not heads else None
 
     def make_first(self, state: StateId) -> None:
         """Make rules, and what follows captured texts, as far as they come first in a state.
@@ -544,6 +540,9 @@ class TermStore:
         at = lay.NODE * node + lay.KIND
         kind, a, b = self.arena[at : at + 3].tolist()
         keep = True
+        if kind == lay.RULE and b:
+            self.arena[self.arena[lay.BODY] + node] = self._spelled_out(b, a) + 1
+            return
         if kind == lay.RULE:
             rule = self._rules.rule(a)
             term, keep = rule.body, rule.keep
@@ -556,6 +555,29 @@ class TermStore:
         if kind == lay.RULE and self.is_bytewise(body):
             raise AssertionError(f"rule {self._rules.rule(a).name!r} begins with a capture")
         self.arena[self.arena[lay.BODY] + node] = body + 1
+
+    def _spelled_out(self, heads: int, first: int) -> StateId:
+        """What is left of heads, with the rules `first`, ... behind them one by one."""
+        made: dict[int, StateId] = {}
+        todo = [heads]
+        while todo:
+            node = todo[-1]
+            kind, a, b = self.arena[lay.NODE * node + lay.KIND :][:3].tolist()
+            parts = [b] if kind == lay.CAT else []
+            if kind == lay.ALT:
+                parts = self._section(lay.POOL)[a : a + b].tolist()
+            missing = [part for part in parts if part not in made]
+            if missing:
+                todo += missing
+                continue
+            todo.pop()
+            if kind == lay.LABEL:
+                made[node] = self._build([ops.OP_RULE, first + a, b])
+            elif kind == lay.CAT:
+                made[node] = self.concatenate((StateId(a), made[b]))
+            else:
+                made[node] = self.union(*[made[part] for part in parts])
+        return made[heads]
 
     def _text(self, node: int) -> bytes:
         """The bytes of a TEXT."""

@@ -34,6 +34,7 @@ __all__ = [
     "ByteClass",
     "Capture",
     "Cat",
+    "Heads",
     "Literal",
     "Not",
     "Repeat",
@@ -242,8 +243,27 @@ class Rule(Term):
         return made
 
 
+class Heads(Term):
+    """What stands before each of some rules: see `Branches`. No term of its own.
+
+    What a store works out for these it has for all `Branches` that have them.
+
+    Args:
+        parts: A head for each: regular, neither empty nor nullable.
+        nullables: Whether the body of each rule is nullable.
+    """
+
+    __slots__ = ("nullables",)
+
+    def __init__(self, parts: tuple[Term, ...], nullables: tuple[bool, ...]) -> None:
+        self.nullable = False
+        self.regular = True
+        self.parts = parts
+        self.nullables = nullables
+
+
 class Branches(Alt):
-    """Any of some rules, each behind a head of its own: `heads[i]` then rule i.
+    """Any of some rules, each behind a head of its own: head i, then rule i.
 
     Where there are many such rules and a text needs one or two of them, this takes a fraction of
     what rules and concatenations take that are made one by one: a store numbers all of them at
@@ -251,37 +271,29 @@ class Branches(Alt):
 
     Args:
         name: Of each rule.
-        heads: What stands before each: regular, neither empty nor nullable.
-        nullables: Whether the body of each is nullable.
+        heads: What stands before each, the same object for all that have the same.
         make: Makes the body of rule i, as the thunk of a `Rule` does.
     """
 
-    __slots__ = ("_members", "heads", "make", "name", "nullables")
+    __slots__ = ("_members", "heads", "make", "name")
 
-    def __init__(
-        self,
-        name: str,
-        heads: tuple[Term, ...],
-        nullables: tuple[bool, ...],
-        make: Callable[[int], Term],
-    ) -> None:
+    def __init__(self, name: str, heads: Heads, make: Callable[[int], Term]) -> None:
         self.nullable = False
         self.regular = False
         self.name = name
         self.heads = heads
-        self.nullables = nullables
         self.make = make
         self._members: tuple[Term, ...] | None = None
 
     def rule(self, number: int) -> Rule:
-        """Rule `number`, made anew each time; `len(heads)` is that of all of this."""
+        """Rule `number`, made anew each time."""
         return Branch(self, number)
 
     @property
     def members(self) -> tuple[Term, ...]:  # type: ignore[override]
         """As of `Alt`; the same each time."""
         if self._members is None:
-            found = tuple([Cat(head, self.rule(n)) for n, head in enumerate(self.heads)])
+            found = tuple([Cat(head, self.rule(n)) for n, head in enumerate(self.heads.parts)])
             self._members = self._members or found
         return self._members
 
@@ -292,17 +304,12 @@ class Branches(Alt):
 
 
 class Branch(Rule):
-    """A rule of `Branches`. There are many: a `Rule` and its thunk are four objects.
+    """A rule of `Branches`. There are many: a `Rule` and its thunk are four objects."""
 
-    Attributes:
-        is_union: It is all of them.
-    """
-
-    __slots__ = ("_branches", "_number", "is_union")
+    __slots__ = ("_branches", "_number")
 
     def __init__(self, branches: Branches, number: int) -> None:
-        self.is_union = number == len(branches.heads)
-        self.nullable = not self.is_union and branches.nullables[number]
+        self.nullable = branches.heads.nullables[number]
         self.regular = False
         self.parts = ()
         self.name = branches.name
@@ -313,8 +320,7 @@ class Branch(Rule):
 
     def thunk(self) -> Term:
         """Makes the body."""
-        branches = self._branches
-        return Alt(branches.members) if self.is_union else branches.make(self._number)
+        return self._branches.make(self._number)
 
 
 class Timed(Rule):

@@ -222,18 +222,27 @@ def _regular(term: t.Term) -> bool:
     return term.regular and not term.nullable and term is not t.EMPTY
 
 
+def _has_more_than_the_empty_text(term):
+    return t.non_nullable(term) is not t.EMPTY
+
+
 heads = st.lists(plain_terms.map(t.non_nullable).filter(_regular), min_size=1, max_size=5)
 
 
 @given(heads.map(tuple), st.data())
 def test_branches_are_heads_with_rules_behind_them(heads, data):
-    """Several with the same heads: all but the first have their row from it."""
+    """Several with the same heads: what is known of these is the same for all."""
     store, slow = TermStore(), ref.Reference()
+    nullables = data.draw(st.tuples(*[st.booleans() for _ in heads]))
+    same = t.Heads(heads, nullables)
     for _ in range(3):
-        bodies = [data.draw(plain_terms.filter(lambda x: x is not t.EMPTY)) for _ in heads]
+        drawn = [data.draw(plain_terms.filter(_has_more_than_the_empty_text)) for _ in heads]
+        bodies = [
+            t.optional(body) if nullable else t.non_nullable(body)
+            for body, nullable in zip(drawn, nullables, strict=True)
+        ]
         then = data.draw(plain_terms)
-        nullable = tuple([body.nullable for body in bodies])
-        term = t.Branches("branch", heads, nullable, lambda number, bodies=bodies: bodies[number])
+        term = t.Branches("branch", same, lambda number, bodies=bodies: bodies[number])
         plain = t.alt([t.cat(head, body) for head, body in zip(heads, bodies, strict=True)])
         beside = data.draw(plain_terms)
         state = store.intern(t.alt((t.cat(term, then), beside)))
@@ -252,16 +261,47 @@ def test_branches_are_heads_with_rules_behind_them(heads, data):
 
 def test_no_token_begins_branches():
     """Also where their rows are had from others, so that they have no body."""
-    names = (t.literal(b"a"), t.literal(b"bb"))
+    names = t.Heads((t.literal(b"a"), t.literal(b"bb")), (False, False))
     store = TermStore(tokens=Tokens())
     for _ in range(2):
-        branches = t.Branches("branch", names, (False, False), lambda number: t.token(1))
+        branches = t.Branches("branch", names, lambda number: t.token(1))
         state = store.intern(t.alt((branches, t.cat(t.token(2), t.literal(b"c")))))
         assert store.nullable(store.advance(store.after_token(state, 2), b"c"))
         assert store.after_token(state, 1) == DEAD
         after = store.advance(state, b"bb")
         store.make_first(after)
         assert store.nullable(store.after_token(after, store.token_code(1)))
+
+
+def test_a_token_begins_branches_where_a_head_may_be_over():
+    heads = t.Heads((t.literal(b"a"), t.literal(b"abc"), t.literal(b"abd")), (False, True, False))
+    bodies = (t.alt((t.token(1), t.literal(b"x"))), t.EPS, t.token(3))
+    store = TermStore(tokens=Tokens())
+    state = store.intern(t.Branches("branch", heads, bodies.__getitem__))
+    after = store.advance(state, b"a")
+    assert store.next_bytes(after) == b"bx"
+    store.make_first(after)
+    assert store.nullable(store.after_token(after, store.token_code(1)))
+    assert store.after_token(after, store.token_code(3)) == DEAD
+    after = store.advance(state, b"ab")
+    assert store.after_token(after, store.token_code(1)) == DEAD
+    assert store.nullable(store.advance(after, b"c"))
+
+
+def test_heads_are_made_once_for_all_branches_that_have_them():
+    made = []
+
+    def letters():
+        made.append("letters")
+        return t.star(t.byte_range(97, 122))
+
+    rest = t.Rule("letters", letters, nullable=True, regular=True)
+    heads = t.Heads((t.cat(t.literal(b"a"), rest),), (False,))
+    store = TermStore()
+    for end in (b"0", b"1"):
+        branches = t.Branches("branch", heads, lambda number, end=end: t.literal(end))
+        assert store.nullable(store.advance(store.intern(branches), b"abc" + end))
+    assert made == ["letters"]
 
 
 def test_branches_are_made_only_when_reached_and_once():
@@ -271,8 +311,8 @@ def test_branches_are_made_only_when_reached_and_once():
         made.append(number)
         return t.alt((t.cat(t.literal(b"+"), again), t.EPS))
 
-    heads = tuple([t.literal(name) for name in (b"A", b"BB", b"C")])
-    again = t.Branches("branch", heads, (True, True, True), body)
+    heads = t.Heads(tuple([t.literal(name) for name in (b"A", b"BB", b"C")]), (True, True, True))
+    again = t.Branches("branch", heads, body)
     store = TermStore()
     state = store.intern(again)
     assert made == []

@@ -13,21 +13,23 @@ can always go on (`completable`); elsewhere each boundary is asked about before 
 it (`saturation`).
 
 What places have in common is shared, unless each must be asked about. Lexemes before which the
-parser reduces the same go together: how they begin is worked out once for each set of them, and
-they have the same rules wherever they lead to the same stacks. A spot keeps of what is pending only
-what a lexeme could begin with.
+parser reduces the same go together: their words are worked out once for each set of them, and they
+have the same rules wherever they lead to the same stacks. A spot keeps of what is pending only what
+a lexeme could begin with.
 
-Cost: for a new place, the parser's reductions, and a look-up for each group of lexemes.
+Cost: for a new place, the parser's reductions, and a look-up for each group of lexemes; for a
+lexeme that ends there, the stack after it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from constrain.algebra.terms import EMPTY, EPS, Branches, Rule, Term, alt, cat
+from constrain.algebra.terms import EMPTY, EPS, Branches, Heads, Rule, Term, alt, cat
 from constrain.frontends.lark.indent import IndentedLalr, Newlines
 from constrain.frontends.lark.prospects import Prospects
 from constrain.frontends.lark.scanner import START, End, Place, Scanner, Spot
@@ -63,57 +65,51 @@ class _Boundary:
         return self.boundaries.body(self)
 
 
-class _Part:
-    """The lexemes that begin with one of some code points, where the parser takes the same ones.
+class _Way(NamedTuple):
+    """One of the lexemes of a group.
 
     Attributes:
-        scanner: The lexer.
-        place: After that code point.
-        ends: The ends that can be reached and that the parser takes: each with the terminal, or
-            None if the parser does not see it, and the name of the boundary.
-        words: From the place to each end, as far as they are known.
+        end: Where it ends.
+        terminal: Its name, or None if the parser does not see it.
+        title: The name of the place after it.
     """
 
-    __slots__ = ("ends", "place", "scanner", "words")
-
-    def __init__(
-        self, scanner: Scanner, place: Place, ends: Sequence[tuple[End, str | None, str]]
-    ) -> None:
-        self.scanner = scanner
-        self.place = place
-        self.ends = ends
-        self.words: list[Term | None] = [None] * len(ends)
+    end: End
+    terminal: str | None
+    title: str
 
 
-class _Ways(NamedTuple):
-    """How lexemes begin.
+class _Lexemes(NamedTuple):
+    """The lexemes of a group that can come.
 
     Attributes:
-        spelled: For each way, the bytes of the first code point.
-        nullable: Whether the text may end after it.
-        parts: What it begins.
+        words: Of each; and whether the text may end after it.
+        ways: What it is.
     """
 
-    spelled: tuple[Term, ...]
-    nullable: tuple[bool, ...]
-    parts: tuple[_Part, ...]
+    words: Heads
+    ways: tuple[_Way, ...]
 
 
-class _Lexemes:
-    """What makes rules of lexemes that begin alike. There are many: a `partial` is three objects.
+class _After:
+    """What makes the places after the lexemes of a group, each when such a lexeme has ended.
 
-    Most texts that are tried go on in one way, so the rest is made when that is known.
+    There are many: a `partial` is three objects.
     """
 
-    __slots__ = ("boundaries", "group", "parts")
+    __slots__ = ("boundaries", "group", "ways")
 
-    def __init__(self, boundaries: Boundaries, parts: tuple[_Part, ...], group: Group) -> None:
+    def __init__(self, boundaries: Boundaries, group: Group, ways: tuple[_Way, ...]) -> None:
         self.boundaries = boundaries
-        self.parts = parts
         self.group = group
+        self.ways = ways
 
-    def __call__(self, way: int) -> Term:
-        return self.boundaries.rest(self.parts[way], self.group)
+    def __call__(self, number: int) -> Term:
+        return self.boundaries.after(self.group, self.ways[number])
+
+
+_Begun = tuple[tuple[Place, int], ...]
+"""Places after one code point, each with the code points that lead there."""
 
 
 class _Plan:
@@ -125,25 +121,24 @@ class _Plan:
         ends: Each end, the terminal or None if the parser does not see it, whether a text may end
             there, and whether one may go on there.
         names: The terminals that the parser may get.
-        ways: For each set of first code points, its bytes, the place after it, and the numbers of
-            the ends that can be reached, and that are reached.
+        begun: For each end, the first code points of its lexemes, and the places after these.
         groups: What of that remains of a group, by its kind.
     """
 
-    __slots__ = ("ends", "groups", "ignored", "names", "scanner", "ways")
+    __slots__ = ("begun", "ends", "groups", "ignored", "names", "scanner")
 
     def __init__(
         self,
         scanner: Scanner,
         ends: list[tuple[End, str | None, bool, bool]],
-        ways: list[tuple[Term, Place, list[int], list[int]]],
+        begun: list[_Begun],
     ) -> None:
         self.scanner = scanner
         self.ends = ends
         self.names = frozenset([name for _, name, _, _ in ends if name is not None])
         self.ignored = any([name is None for _, name, _, _ in ends])
-        self.ways = ways
-        self.groups: dict[Hashable, _Ways] = {}
+        self.begun = begun
+        self.groups: dict[Hashable, _Lexemes] = {}
 
 
 def stacks_of(rule: Rule) -> tuple[Parser, frozenset[Stack]] | None:
@@ -193,8 +188,8 @@ class Boundaries:
         )
         self._shares = share and prospects is None
         self._plans: dict[tuple[Scanner, Spot, str | None], _Plan] = {}
-        self._parts: dict[Hashable, _Part] = {}
-        self._alike: dict[_Ways, _Ways] = {}
+        self._words_known: dict[Hashable, Term] = {}
+        self._alike: dict[Hashable, _Lexemes] = {}
         self._names: dict[tuple[frozenset[str], frozenset[str]], frozenset[str]] = {}
         self._lines: WeakValueDictionary[tuple[Scanner, frozenset[Stack]], Newlines] = (
             WeakValueDictionary()
@@ -282,58 +277,64 @@ class Boundaries:
             known = group.known()
             found = known.get(plan)
             if found is None:
-                ways = self._ways(plan, group)
-                found = known.get(ways)
+                words, ways = lexemes = self._lexemes(plan, group)
+                found = known.get(lexemes)
                 if found is None:
                     found = EMPTY
-                    if ways.parts:
-                        make = _Lexemes(self, ways.parts, group)
-                        found = Branches("in a lexeme", ways.spelled, ways.nullable, make)
-                    found = known.setdefault(ways, found)
+                    if ways:
+                        found = Branches("after a lexeme", words, _After(self, group, ways))
+                    found = known.setdefault(lexemes, found)
                 known[plan] = found
             yield found
 
-    def rest(self, part: _Part, group: Group) -> Term:
-        """What is left of lexemes that begin alike, and what follows."""
-        members = []
-        for number, (end, name, title) in enumerate(part.ends):
-            then = self._boundary(group.after(name), end.spot, title)
-            if then is not None:
-                words = part.words[number]
-                if words is None:
-                    words = part.words[number] = part.scanner.words(part.place, end)
-                members.append(cat(words, then))
-        return alt(members)
+    def after(self, group: Group, way: _Way) -> Rule:
+        """The place after a lexeme."""
+        found = self._boundary(group.after(way.terminal), way.end.spot, way.title)
+        assert found is not None, "places are shared only where none is a dead end"
+        return found
 
-    def _ways(self, plan: _Plan, group: Group) -> _Ways:
-        """How the lexemes of a group begin."""
+    def _lexemes(self, plan: _Plan, group: Group) -> _Lexemes:
+        """The lexemes of a group that can come."""
         kind = group.kind()
         found = plan.groups.get(kind)
         if found is None:
-            nullable: dict[int, bool] = {}  # of the ends that can come
-            for n, (_, name, can_end, can_go_on) in enumerate(plan.ends):
+            words, nullables, ways = [], [], []
+            for (end, name, can_end, can_go_on), begun in zip(plan.ends, plan.begun, strict=True):
                 if name in group.terminals:
                     may_end = can_end and group.may_end(name)
                     if may_end or can_go_on:
-                        nullable[n] = may_end
-            ways = []
-            for spelled, place, reached, ended in plan.ways:
-                numbers = [n for n in reached if n in nullable]
-                if numbers:
-                    may_end = any([nullable.get(n) for n in ended])
-                    ways.append((spelled, may_end, self._part(plan, place, numbers)))
-            made = _Ways(*zip(*ways, strict=True)) if ways else _Ways((), (), ())
-            found = plan.groups.setdefault(kind, self._alike.setdefault(made, made))
+                        words.append(self._words_to(end, plan.scanner, begun))
+                        nullables.append(may_end)
+                        ways.append(_Way(end, name, f"after {end.name}"))
+            key = (tuple(words), tuple(nullables), tuple(ways))
+            made = self._alike.get(key)
+            if made is None:
+                made = self._alike.setdefault(key, _Lexemes(Heads(*key[:2]), key[2]))
+            found = plan.groups.setdefault(kind, made)
         return found
 
-    def _part(self, plan: _Plan, place: Place, numbers: Iterable[int]) -> _Part:
-        """Lexemes that go on alike; the same for all lexers that tell no more of them."""
-        ends = tuple([plan.ends[n][:2] for n in numbers])
-        key = (plan.scanner if plan.scanner.types(place) else None, place, ends)
-        found = self._parts.get(key)
+    def _words_to(self, end: End, scanner: Scanner, begun: _Begun) -> Term:
+        """The words of lexemes that begin so; the same for all lexers that tell no more of them."""
+        types = any([scanner.types(place) for place, _ in begun])
+        key = (scanner if types else None, begun, end)
+        found = self._words_known.get(key)
         if found is None:
-            titled = [(end, name, f"after {end.name}") for end, name in ends]
-            found = self._parts.setdefault(key, _Part(plan.scanner, place, titled))
+            spell = self._machine.atoms.spell
+            made = alt([cat(spell(mask), self._rest_to(end, scanner, p)) for p, mask in begun])
+            found = self._words_known.setdefault(key, made)
+        return found
+
+    def _rest_to(self, end: End, scanner: Scanner, place: Place) -> Term:
+        """What is left of such a word from a place on, worked out when a text gets there."""
+        ends, edges = scanner.at(place)
+        if not any([end in scanner.reached(target) for target in edges]):
+            return EPS
+        key = (scanner if scanner.types(place) else None, place, end)
+        found = self._words_known.get(key)
+        if found is None:
+            thunk = partial(scanner.words, place, end)
+            made = Rule(end.name, thunk, nullable=end in ends, regular=True)
+            found = self._words_known.setdefault(key, made)
         return found
 
     def _plan(
@@ -344,16 +345,8 @@ class Boundaries:
         if found is None:
             machine = self._machine
             ends = [end for end in scanner.ends(spot) if end.name != newline]
-            number = {end: n for n, end in enumerate(ends)}
-            ways = [
-                (
-                    machine.atoms.spell(mask),
-                    target,
-                    [number[end] for end in scanner.reached(target) if end in number],
-                    [number[end] for end in scanner.at(target)[0] if end in number],
-                )
-                for target, mask in scanner.at(scanner.root(spot))[1].items()
-            ]
+            first = scanner.at(scanner.root(spot))[1].items()
+            begun = [tuple([e for e in first if end in scanner.reached(e[0])]) for end in ends]
             described = [
                 (
                     end,
@@ -363,7 +356,7 @@ class Boundaries:
                 )
                 for end in ends
             ]
-            made = _Plan(scanner, described, ways)
+            made = _Plan(scanner, described, begun)
             found = self._plans.setdefault((scanner, spot, newline), made)
         return found
 

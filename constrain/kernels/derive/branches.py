@@ -1,11 +1,14 @@
 """Many rules, each behind a head of its own, of which a text needs one or two: their union.
 
-It is a RULE, so that its row is made once, whatever stands beside it.
+Others often have the same heads, and a text spends its time inside of these. So heads are a term of
+their own, in which a LABEL stands instead of each rule, and the union is a RULE that names those
+heads and the first of the rules:
 
-Others often have the same heads. Then the row of one tells that of the next: it is cut into the
-same classes, and after each stands the same rest of a head, with another rule behind it. So those
-that follow make neither the rules' concatenations nor their union. The body of such a RULE is made
-if something but its row is asked for.
+    ("if" 0 | "in" 1 | [a-z]+ 2) with the rules r, r+1, r+2; after "i" ("f" 0 | "n" 1 | [a-z]* 2)
+
+The row of such a RULE is that of its heads, made once for all unions, with the same rules behind
+what is left; and where a head may be over, the row of its rule beside it. Nothing is made of a rule
+before that. Such a RULE has a body only if something but its row is asked for.
 """
 
 from __future__ import annotations
@@ -15,87 +18,86 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.interning import intern_node
 from constrain.kernels.derive.layout import (
+    ALT,
     ARG_A,
     ARG_B,
-    BODY,
     CAT,
     EMPTY_ID,
+    FLAGS,
+    HOLLOW,
     KIND,
+    LABEL,
     NODE,
     NONEMPTY,
-    OK,
-    PARTITION_SIZE,
-    ROW_OFFSET,
-    ROW_PARTITION,
+    NULLABLE,
+    POOL,
     RULE,
     RULEFUL,
-    STATUS,
-    TARGETS,
     WORK,
     lacks_work,
 )
 from constrain.kernels.derive.nodes import make_cat, make_rule
-from constrain.kernels.derive.rows import ensure_row, publish
 from constrain.kernels.derive.unions import make_alt
 
 
 @inner
-def _union(A, first, count):
-    """The RULE of `count` rules: its number is the one after theirs. No token begins it."""
-    return intern_node(A, RULE, first + count, 1, 0, RULEFUL | NONEMPTY)
-
-
-@inner
-def make_branches(A, first, nullable):
-    """The union of rules `first`, ..., each behind a head, WORK[0], ...
-
-    Args:
-        A: The arena.
-        first: Number of the first rule.
-        nullable: Whether each of them is.
-    """
+def make_heads(A, nullable):
+    """Heads WORK[0], ..., each with its LABEL; `nullable` says which rules are."""
     count = nullable.shape[0]
     for i in range(count):
-        then = make_rule(A, first + i, nullable[i] != 0)
-        A[A[WORK] + i] = make_cat(A, np.int64(A[A[WORK] + i]), then, count)
-    body = make_alt(A, 0, count, count)
-    node = _union(A, first, count)
-    if A[STATUS] == OK:
-        A[A[BODY] + node] = body + 1
-    return node
+        label = intern_node(A, LABEL, i, nullable[i], 0, NULLABLE | NONEMPTY | RULEFUL)
+        A[A[WORK] + i] = make_cat(A, np.int64(A[A[WORK] + i]), label, count)
+    return make_alt(A, 0, count, count)
 
 
 @inner
-def branches_like(A, first, nullable, like):
-    """The union of rules with the same heads as the one of rules `like`, ...
+def write_ends(A, heads, at):
+    """Write the LABELs of heads that may be over to WORK[at:]; returns where they end."""
+    if lacks_work(A, at + 1):
+        return np.int64(at)
+    A[A[WORK] + at] = heads
+    out = np.int64(at)
+    now = np.int64(at)
+    end = np.int64(at + 1)
+    while now < end:  # what is still to be looked at is behind what was found
+        t = np.int64(A[A[WORK] + now])
+        now += 1
+        kind = A[NODE * t + KIND]
+        if not A[NODE * t + FLAGS] & NULLABLE:
+            continue
+        if kind == LABEL:
+            A[A[WORK] + out] = t
+            out += 1
+        elif kind == CAT or kind == ALT:
+            count = np.int64(A[NODE * t + ARG_B]) if kind == ALT else np.int64(1)
+            if lacks_work(A, end + count):
+                return np.int64(at)
+            for i in range(count):
+                part = A[NODE * t + ARG_B]
+                if kind == ALT:
+                    part = A[A[POOL] + A[NODE * t + ARG_A] + i]
+                A[A[WORK] + end + i] = part
+            end += count
+    return out
 
-    EMPTY_ID if there is none, or it does not say: where two heads begin alike.
-    """
-    if like < 0:
+
+@inner
+def rule_of(A, label, first):
+    """The rule of a LABEL."""
+    return make_rule(A, first + A[NODE * label + ARG_A], A[NODE * label + ARG_B] != 0)
+
+
+@inner
+def make_branches(A, heads, first, sp):
+    """What is left of heads, with the rules `first`, ... behind them."""
+    if heads == EMPTY_ID or A[NODE * heads + FLAGS] & HOLLOW:
         return np.int64(EMPTY_ID)
-    count = nullable.shape[0]
-    old = _union(A, like, count)
-    if not ensure_row(A, old, 0):
-        return np.int64(EMPTY_ID)
-    partition = np.int64(A[NODE * old + ROW_PARTITION])
-    size = np.int64(A[A[PARTITION_SIZE] + partition])
-    if lacks_work(A, size):
-        return np.int64(EMPTY_ID)
-    for c in range(size):
-        target = np.int64(A[A[TARGETS] + A[NODE * old + ROW_OFFSET] + c])
-        rule = target
-        if A[NODE * target + KIND] == CAT:
-            rule = np.int64(A[NODE * target + ARG_B])
-        if target != EMPTY_ID:
-            number = np.int64(A[NODE * rule + ARG_A]) - like
-            if A[NODE * rule + KIND] != RULE or number < 0 or number >= count:
-                return np.int64(EMPTY_ID)
-            then = make_rule(A, first + number, nullable[number] != 0)
-            if rule != target:
-                then = make_cat(A, np.int64(A[NODE * target + ARG_A]), then, size)
-            target = then
-        A[A[WORK] + c] = target
-    node = _union(A, first, count)
-    if A[STATUS] != OK or not publish(A, node, partition, 0, size):
-        return np.int64(EMPTY_ID)
-    return node
+    if A[NODE * heads + KIND] == LABEL:
+        return rule_of(A, heads, first)
+    flags = RULEFUL | (A[NODE * heads + FLAGS] & NONEMPTY)
+    if A[NODE * heads + FLAGS] & NULLABLE:
+        end = write_ends(A, heads, sp)
+        for i in range(sp, end):
+            if A[NODE * A[A[WORK] + i] + ARG_B] != 0:
+                flags |= NULLABLE
+    return intern_node(A, RULE, first, heads, 0, flags)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import entry, inner
-from constrain.kernels.derive.branches import branches_like, make_branches
+from constrain.kernels.derive.branches import make_branches, make_heads
 from constrain.kernels.derive.captures import after_capture, make_capture, set_capture
 from constrain.kernels.derive.emptiness import decide, resolve
 from constrain.kernels.derive.interning import intern_node, rehash
@@ -80,8 +80,8 @@ OP_RULE = 9
 OP_REHASH = 10
 """Alone, after a hashed section grew."""
 OP_BRANCHES = 11
-"""n, first, like, then n terms, then n times whether a rule is nullable: the union of n rules, from
-number `first` on, each behind one of the terms; see `branches.py`"""
+"""i: heads, first: the union of rules, from number `first` on, each behind one of the heads; see
+`branches.py`"""
 OP_CAPTURE = 12
 """capture, i: body, j: before what follows, k: instead"""
 OP_BLUR = 13
@@ -90,6 +90,8 @@ OP_TOKEN = 14
 """set"""
 OP_STEP = 15
 """node, token id: the term after that token as a whole"""
+OP_HEADS = 16
+"""n, then n terms, then n times whether the rule behind one is nullable; see `branches.py`"""
 
 
 @inner
@@ -154,15 +156,16 @@ def build(arena, program, results):
                     node = make_and(A, 0, count, count)
             at += 1 + count
         elif op == OP_BRANCHES:
+            heads = _term(results, program[at + 1])
+            node = make_branches(A, heads, np.int64(program[at + 2]), 0)
+            at += 2
+        elif op == OP_HEADS:
             count = np.int64(program[at + 1])
-            first = np.int64(program[at + 2])
-            flags = program[at + 4 + count : at + 4 + 2 * count]
-            node = branches_like(A, first, flags, np.int64(program[at + 3]))
-            if A[STATUS] == OK and node == EMPTY_ID and not lacks_work(A, count):
+            if not lacks_work(A, count):
                 for i in range(count):
-                    A[A[WORK] + i] = _term(results, program[at + 4 + i])
-                node = make_branches(A, first, flags)
-            at += 3 + 2 * count
+                    A[A[WORK] + i] = _term(results, program[at + 2 + i])
+                node = make_heads(A, program[at + 2 + count : at + 2 + 2 * count])
+            at += 1 + 2 * count
         elif op == OP_REPEAT:
             x = _term(results, program[at + 1])
             node = make_repeat(A, x, np.int64(program[at + 2]), np.int64(program[at + 3]))

@@ -171,7 +171,8 @@ AND = 6
 NOT = 7
 """ARG_A: body."""
 RULE = 8
-"""ARG_A: rule."""
+"""ARG_A: rule, ARG_B: 0. Or what is left of heads, with rules behind them (`branches.py`). ARG_A:
+the first rule, ARG_B: the heads, each with its LABEL."""
 CAPTURE = 9
 """The rest of a text that is captured. ARG_A: the TEXT so far, ARG_B: the rest, ARG_C: capture."""
 FOLLOW = 10
@@ -187,6 +188,9 @@ TOKEN = 13
 UNION = 14
 """No term: a union that was made inside of another one. ARG_A, ARG_B: offset and count of its pairs
 (head, continuation) in POOL, ARG_C: what it is, or 0 if that is not known yet."""
+LABEL = 15
+"""No term: the end of one of some heads. ARG_A: which, ARG_B: whether the rule behind it is
+nullable."""
 
 # The nodes that always exist.
 EMPTY_ID = 0

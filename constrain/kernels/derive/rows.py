@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from constrain.kernels.compile import inner
+from constrain.kernels.derive.branches import make_branches, rule_of, write_ends
 from constrain.kernels.derive.captures import after_capture
 from constrain.kernels.derive.interning import clear, mix, put
 from constrain.kernels.derive.intersections import make_and
@@ -188,7 +189,10 @@ def _row_of_leaf(A, t, sp):
 
 @inner
 def _row_of_single(A, t, part, sp):
-    """CAT with a head that is not nullable, REPEAT, NOT: the part's row, each target wrapped."""
+    """CAT with a head that is not nullable, REPEAT, NOT, branches none of whose heads is over.
+
+    The part's row, each target wrapped.
+    """
     size = np.int64(A[A[PARTITION_SIZE] + A[NODE * part + ROW_PARTITION]])
     offset = np.int64(A[NODE * part + ROW_OFFSET])
     if lacks_work(A, sp + size):
@@ -203,6 +207,8 @@ def _row_of_single(A, t, part, sp):
         target = np.int64(A[A[TARGETS] + offset + i])
         if kind == NOT:
             target = make_not(A, target)
+        elif kind == RULE:
+            target = make_branches(A, target, np.int64(A[NODE * t + ARG_A]), sp + size)
         else:
             target = make_cat(A, target, after, sp + size)
         A[A[WORK] + sp + i] = target
@@ -263,9 +269,10 @@ def _product(A, p, q, sp):
 
 @inner
 def _row_of_many(A, t, lo, hi, sp):
-    """ALT, AND, or CAT with a nullable head, whose operands are WORK[lo:hi].
+    """ALT, AND, CAT with a nullable head, or branches, whose operands are WORK[lo:hi].
 
-    A CAT's operands are its head and its continuation; the head's targets are continued first. The
+    A CAT's operands are its head and its continuation, those of branches their heads and the rules
+    that may come next; the head's targets are continued first. The
     classes of few operands are found by what is known of their partitions; those of many would
     leave a partition behind for each.
     """
@@ -306,6 +313,8 @@ def _row_of_many(A, t, lo, hi, sp):
             target = np.int64(A[A[TARGETS] + A[NODE * m + ROW_OFFSET] + its])
             if kind == CAT and i == lo:
                 target = make_cat(A, target, np.int64(A[NODE * t + ARG_B]), scratch)
+            elif kind == RULE and i == lo:
+                target = make_branches(A, target, np.int64(A[NODE * t + ARG_A]), scratch)
             if target == EMPTY_ID:
                 dead = True
                 if kind == AND:
@@ -366,6 +375,20 @@ def _push_missing(A, t, top):
             top = _push(A, A[A[POOL] + A[NODE * t + ARG_A] + i], top)
             if top < 0:
                 break
+    elif kind == RULE and A[NODE * t + ARG_B] != 0:
+        heads = np.int64(A[NODE * t + ARG_B])
+        first = top + 1
+        end = write_ends(A, heads, first)
+        if A[STATUS] != OK:
+            return top
+        top = _push(A, heads, top)
+        for i in range(first, end):
+            if top < 0:
+                break
+            part = rule_of(A, np.int64(A[A[WORK] + i]), np.int64(A[NODE * t + ARG_A]))
+            if A[STATUS] != OK:
+                return top
+            top = _push(A, part, top)
     elif kind == RULE or kind == FOLLOW or kind == CAPTURE:
         same = alias_of(A, t, top)
         if A[STATUS] != OK:
@@ -412,6 +435,18 @@ def _row_of(A, t, sp):
         return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
     if kind == REPEAT or kind == NOT:
         return _row_of_single(A, t, np.int64(A[NODE * t + ARG_A]), sp)
+    if kind == RULE and A[NODE * t + ARG_B] != 0:
+        heads = np.int64(A[NODE * t + ARG_B])
+        end = write_ends(A, heads, sp + 1)
+        if A[STATUS] != OK:
+            return False
+        if end == sp + 1:
+            return _row_of_single(A, t, heads, sp)
+        A[A[WORK] + sp] = heads
+        for i in range(sp + 1, end):
+            label = np.int64(A[A[WORK] + i])
+            A[A[WORK] + i] = rule_of(A, label, np.int64(A[NODE * t + ARG_A]))
+        return _row_of_many(A, t, sp, end, end)
     if kind == RULE or kind == FOLLOW or kind == CAPTURE:
         body = alias_of(A, t, sp)
         if A[STATUS] != OK:

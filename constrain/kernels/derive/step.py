@@ -94,8 +94,10 @@ def _simple(A, t, byte):
     kind = A[NODE * t + KIND]
     if kind < CAT or kind > FOLLOW:
         return True
+    if kind == RULE and A[NODE * t + ARG_B] != 0:  # branches, whose row is had from heads
+        return byte < FIRST_TOKEN or A[NODE * A[NODE * t + ARG_B] + FLAGS] & NULLABLE == 0
     if byte >= FIRST_TOKEN:
-        return kind == RULE and A[NODE * t + ARG_B] != 0  # of branches, that no token begins
+        return False
     if kind == CAT and A[NODE * A[NODE * t + ARG_A] + KIND] == CLASS:
         return True
     flags = A[NODE * t + FLAGS]
