@@ -151,6 +151,14 @@ def _not_json(reason: str, text: str, at: int) -> SchemaError:
     hint = None
     if not text.strip():
         reason = "it is empty"
+    elif text.startswith("\ufeff"):
+        hint = "read the file with encoding='utf-8-sig', which takes the byte order mark away"
+    elif text.startswith(("//", "/*"), at):
+        hint = "JSON has no comments"
+    elif text.startswith("```", at):
+        hint = "pass the JSON alone, without the fence around it"
+    elif _has_last_comma(text, at):
+        hint = "there is no comma after the last one"
     elif text[at : at + 1] == "'":
         hint = "JSON has double quotes only; Python data can be passed as it is, without str()"
     elif text[at : at + 4] in ("True", "None") or text[at : at + 5] == "False":
@@ -163,6 +171,12 @@ def _not_json(reason: str, text: str, at: int) -> SchemaError:
         span=(at, min(at + 1, len(text))),
         hint=hint,
     )
+
+
+def _has_last_comma(text: str, at: int) -> bool:
+    """Whether a comma stands before a bracket that closes; Python points at one or the other."""
+    comma = at if text.startswith(",", at) else len(text[:at].rstrip()) - 1
+    return text.startswith(",", max(comma, 0)) and text[comma + 1 :].lstrip()[:1] in ("}", "]")
 
 
 def _parse_float(text: str) -> Decimal:

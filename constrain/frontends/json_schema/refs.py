@@ -17,6 +17,7 @@ after such a reference was met.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote
@@ -508,5 +509,5 @@ def _negates(name: str, value: JSON) -> bool:
 
 
 def _shown(value: JSON) -> str:
-    text = repr(value)
+    text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -9,6 +9,10 @@ import pytest
 from constrain.errors import SchemaError
 from constrain.frontends.json_schema import from_json_schema
 
+BYTE_ORDER_MARK = "read the file with encoding='utf-8-sig', which takes the byte order mark away"
+FENCE = "pass the JSON alone, without the fence around it"
+LAST_COMMA = "there is no comma after the last one"
+
 
 @pytest.mark.parametrize(
     ("schema", "pointer", "hint"),
@@ -76,6 +80,11 @@ from constrain.frontends.json_schema import from_json_schema
             "#/$ref",
             "schemas of other documents come from registry=, and are never fetched",
         ),
+        ('\ufeff{"type": "string"}', None, BYTE_ORDER_MARK),
+        ('// a schema\n{"type": "string"}', None, "JSON has no comments"),
+        ('{"type": "string" /* text */}', None, "JSON has no comments"),
+        ('```json\n{"type": "string"}\n```', None, FENCE),
+        ('{"minLength": 2.5}', "#/minLength", None),
         ("schema.json", None, "pass what the file holds, not its name: Path(name).read_text()"),
         (
             "{'type': 'string'}",
@@ -87,7 +96,8 @@ from constrain.frontends.json_schema import from_json_schema
             None,
             "JSON writes true, false and null; Python data can be passed as it is",
         ),
-        ('{"a": 1,}', None, None),
+        ('{"a": 1,}', None, LAST_COMMA),
+        ('{"enum": [1 , ]}', None, LAST_COMMA),
         (b"{}", "#", "decode it, and pass the text"),
         (int, "#", "for Python types there is Grammar.from_pydantic"),
         ({"a": (1,)}, "#/a", "a schema holds dict, list, str, int, float, bool and None"),
@@ -97,6 +107,11 @@ def test_what_was_probably_meant(schema: Any, pointer: str | None, hint: str | N
     with pytest.raises(SchemaError) as caught:
         from_json_schema(schema)
     assert (caught.value.pointer, caught.value.hint) == (pointer, hint)
+
+
+def test_a_number_is_shown_as_it_is_written() -> None:
+    with pytest.raises(SchemaError, match=r"not 2\.5 "):
+        from_json_schema('{"minLength": 2.5}')
 
 
 @pytest.mark.parametrize(
