@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from constrain.cli import bench, check, demo, explain, generate, lint, model, warmup
-from constrain.cli.console import show_bug, show_error, show_refusal
+from constrain.cli.console import show_bug, show_error, show_refusal, write_error_as_json
 from constrain.errors import ConstrainError
 
 __all__ = ["app", "run"]
@@ -69,9 +69,9 @@ def run(arguments: list[str]) -> int:
     """Run one command.
 
     Returns:
-        The exit code. A `ConstrainError`, or what the system refuses, is shown and becomes 2; any
-        other exception is a bug, is shown as one and becomes 70. With `--debug` the traceback comes
-        first.
+        The exit code. A `ConstrainError`, or what the system refuses, is shown and becomes 2; where
+        a command was asked for JSON, the former is JSON, too. Any other exception is a bug, is
+        shown as one and becomes 70. With `--debug` the traceback comes first.
     """
     settings = _Settings()
     try:
@@ -81,7 +81,10 @@ def run(arguments: list[str]) -> int:
     except ConstrainError as error:
         if settings.debug:
             traceback.print_exc(file=sys.stderr)
-        show_error(error)
+        if "--json" in arguments:
+            write_error_as_json(error)
+        else:
+            show_error(error)
         return 2
     except OSError as error:  # a full disk behind standard output, and the like
         if settings.debug:

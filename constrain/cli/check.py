@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 import constrain
-from constrain.cli.console import errors_as_json, output, say, write_json
+from constrain.cli.console import output, say, usage_as_json, write_json
 from constrain.cli.fixtures import check_fixtures
 from constrain.cli.report import report_as_json, say_relaxed, show_report
 from constrain.cli.sources import (
@@ -140,7 +140,7 @@ def check(
     verdicts are right, 1 if not, 2 if a grammar or its options are wrong.
     """
     files = files or []
-    with errors_as_json(as_json):
+    with usage_as_json(as_json):
         one_of = (schema, regex, gbnf, lark, grammar_file)
         if one_of == (None,) * 5:
             _require_fixtures(context, files)

@@ -27,13 +27,14 @@ from constrain.generation.progress import Stage
 
 __all__ = [
     "StageBars",
-    "errors_as_json",
     "output",
     "progress_bars",
     "say",
     "show_bug",
     "show_error",
     "show_refusal",
+    "usage_as_json",
+    "write_error_as_json",
     "write_json",
 ]
 
@@ -88,21 +89,27 @@ def show_refusal(error: OSError) -> None:
 
 
 @contextmanager
-def errors_as_json(wanted: bool) -> Iterator[None]:
-    """Write an error as one JSON object to standard output, and exit with 2, if that is wanted."""
+def usage_as_json(wanted: bool) -> Iterator[None]:
+    """Write a wrong use as one JSON object to standard output, and exit with 2, if that is wanted.
+
+    Errors of `constrain` are told by `run`, wherever they come from.
+    """
     try:
         yield
-    except (ConstrainError, typer.BadParameter) as error:
+    except typer.BadParameter as error:
         if not wanted:
             raise
-        found: dict[str, object] = {"error": str(error), "kind": "usage"}
-        if isinstance(error, ConstrainError):
-            found["kind"] = error.slug
-            found["in"] = ", ".join(getattr(error, "__notes__", ())) or None
-        if isinstance(error, GrammarError):
-            found |= {"error": error.reason, "pointer": error.pointer, "hint": error.hint}
-        write_json(found)
+        write_json({"error": str(error), "kind": "usage"})
         raise typer.Exit(2) from error
+
+
+def write_error_as_json(error: ConstrainError) -> None:
+    """Write an error as one JSON object to standard output."""
+    where = ", ".join(getattr(error, "__notes__", ())) or None
+    found: dict[str, object] = {"error": str(error), "kind": error.slug, "in": where}
+    if isinstance(error, GrammarError):
+        found |= {"error": error.reason, "pointer": error.pointer, "hint": error.hint}
+    write_json(found)
 
 
 def show_bug(error: Exception) -> None:

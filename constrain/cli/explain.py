@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 import constrain
-from constrain.cli.console import errors_as_json, output, write_json
+from constrain.cli.console import output, usage_as_json, write_json
 from constrain.cli.report import report_as_json, show_report
 from constrain.cli.sources import (
     DialectOption,
@@ -53,7 +53,7 @@ def explain(
 
     It is compiled for a vocabulary of the 256 bytes, so no model is needed.
     """
-    with errors_as_json(as_json):
+    with usage_as_json(as_json):
         grammar = read_grammar(
             schema,
             regex,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import constrain
-from constrain.cli.console import errors_as_json, say, write_json
+from constrain.cli.console import say, usage_as_json, write_json
 from constrain.cli.loading import ModelOption, ThreadsOption, chat_or_text, load
 from constrain.cli.report import say_relaxed
 from constrain.cli.sources import (
@@ -64,7 +64,7 @@ def generate(
     ] = False,
 ) -> None:
     """Let a model write text that fits a schema, regex or grammar; exit code 1 if it was cut."""
-    with errors_as_json(as_json):
+    with usage_as_json(as_json):
         grammar = read_grammar(
             schema,
             regex,

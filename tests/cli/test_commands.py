@@ -221,6 +221,32 @@ def test_explain_takes_the_options_of_a_schema(
     assert uses == {"type": "enforced", "pattern": "relaxed", "format": "annotation"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (["explain", "--regex", r"[^\s\S]"], "unsatisfiable"),
+        (["generate", "--regex", "a", "--prompt", "x", "--model", "no/such/folder"], "model"),
+        (["check", "--grammar", "none.lark"], "grammar"),
+        (["check", "."], "grammar"),
+        (["lint", "."], "grammar"),
+    ],
+)
+def test_each_error_is_json_for_a_program(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    kind: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*arguments, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["kind"] == kind
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"{kind} error: " in printed.err
+
+
 def test_explain_as_json_lists_the_keywords(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
