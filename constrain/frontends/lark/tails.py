@@ -11,9 +11,9 @@ have been resolved. Both stacks are run side by side, from where the pushed stat
 
     below, state, pushed          below, pushed
 
-They must do the same before each terminal: fail, reduce into what is below, or shift with the same
-stack after it. Or what they shift stands on stacks that differ as before; then that is looked at
-in the same way, where it is reduced.
+They must do the same before each terminal: fail, end, reduce into what is below, or shift with the
+same stack after it. Or what they shift stands on stacks that differ as before; then that is looked
+at in the same way, where it is reduced.
 
 Cost: terminals * reductions in a row for each three states that come together, once.
 Source: the pairs are a bisimulation (Park, 1981); tail calls after Steele (1977).
@@ -26,11 +26,12 @@ from typing import Final
 
 from constrain.frontends.lark.automaton import Production
 from constrain.frontends.lark.conflicts import items
-from constrain.frontends.lark.stacks import Lalr
+from constrain.frontends.lark.stacks import END, Lalr
 
 __all__ = ["Tails", "alike"]
 
 _FAILS: Final = ("fails",)
+_ENDS: Final = ("ends",)
 _MOST_REDUCTIONS: Final = 100
 """In a row; more are not followed."""
 _Outcome = tuple[object, ...]
@@ -177,7 +178,7 @@ class Tails:
 
         Returns:
             The state that is shifted and the states under it; or the rule that is reduced into what
-            is below, and how many states it takes from there; or that it fails.
+            is below, and how many states it takes from there; or that the text ends, or fails.
         """
         table = self._parser.table
         for _ in range(_MOST_REDUCTIONS):
@@ -193,5 +194,7 @@ class Tails:
             after = table[above[-1] if above else below].get(origin)
             if not isinstance(after, int):
                 return ()
+            if terminal == END and after == self._parser.last:
+                return _ENDS
             above = (*above, after)
         return ()

@@ -128,7 +128,14 @@ e: "-" e | "+" e | e "-" e | e "+" e | "(" e ")" | "if" e "else" e
 NAME: /[a-z]+/
 %ignore " "
 """
+ENDS_APART = """
+start: "if" a | a a | ")"
+a: "if" a | "+"
+%ignore " "
+"""
+"""After `if +` an `a` is whole, and so may be the text, which after `+` alone it is not."""
 HAND_WRITTEN = {
+    "ends-apart": (ENDS_APART, {}, b"if+) "),
     "expressions": (EXPRESSIONS, {}, b"*-!=+a[];(<e1 /t"),
     "expressions-basic": (EXPRESSIONS, {"lexer": "basic"}, b"*-!=+a[];(<e1 /t"),
     "ambiguous": (AMBIGUOUS, {}, b"-+(),a if els"),
