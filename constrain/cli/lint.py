@@ -63,7 +63,8 @@ def lint(
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="A tokenizer's folder or name: also report what it lacks."
+            metavar="PATH",
+            help="A tokenizer's folder, tokenizer.json or name: also report what it lacks.",
         ),
     ] = None,
     ignore: Annotated[
@@ -155,13 +156,24 @@ def _written_options(path: Path, text: str) -> dict[str, Any]:
 
 
 def _vocabulary(name: str) -> constrain.Vocabulary:
-    """Read a tokenizer, from a folder or from what transformers has kept; nothing is fetched."""
+    """Read a tokenizer: a folder, a tokenizer.json, or what transformers has kept.
+
+    Nothing is fetched. Which token ends a text is no matter here: where the tokenizer does not say
+    it, an id past its tokens does.
+    """
     transformers = require("transformers", "reading a tokenizer")
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise constrain.ModelError(f"the tokenizer {name} cannot be read: {error}") from error
-    return constrain.Vocabulary.from_transformers(tokenizer)
+        if Path(name).is_file():
+            tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=name)
+        else:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=True)
+    except Exception as error:  # tokenizers raises classes of its own, and Exception itself
+        why = error if Path(name).exists() else "there is no such folder or file, nor is it kept"
+        raise constrain.ModelError(f"the tokenizer {name} cannot be read: {why}") from error
+    if tokenizer.eos_token_id is not None:
+        return constrain.Vocabulary.from_transformers(tokenizer)
+    past = max(tokenizer.get_vocab().values(), default=-1) + 1
+    return constrain.Vocabulary.from_transformers(tokenizer, past + 1, eos_token_ids=past)
 
 
 def _show(report: _Report) -> None:

@@ -142,4 +142,18 @@ def test_a_tokenizer(tmp_path, capsys):
     assert run(["lint", name]) == 0
     assert run(["lint", name, "--tokenizer", str(tmp_path / "tokenizer")]) == 1
     assert "error absent-token: the vocabulary has no token '<think>'" in capsys.readouterr().out
+    for other in ("none", "think.gbnf", "."):
+        assert run(["lint", name, "--tokenizer", str(tmp_path / other)]) == 2
+        assert "model error: the tokenizer" in capsys.readouterr().err
     assert run(["lint", name, "--tokenizer", str(tmp_path / "none")]) == 2
+    assert "there is no such folder or file" in capsys.readouterr().err
+
+
+def test_a_tokenizer_in_a_file_that_does_not_say_what_ends_a_text(tmp_path, capsys):
+    from tests.generation.test_prompts import small_tokenizer
+
+    small_tokenizer().save_pretrained(tmp_path)
+    (tmp_path / "think.gbnf").write_text('root ::= <think> "a"\n')
+    arguments = ["lint", str(tmp_path / "think.gbnf"), "--tokenizer"]
+    assert run([*arguments, str(tmp_path / "tokenizer.json")]) == 1
+    assert "error absent-token: the vocabulary has no token '<think>'" in capsys.readouterr().out
