@@ -178,6 +178,14 @@ def test_a_huge_counter_costs_nothing():
     assert store.num_terms < 200
 
 
+def test_branches_behind_a_complement_are_searched():
+    store = TermStore()
+    heads = t.Heads((t.non_nullable(t.ALL),), (False,))
+    state = store.intern(t.Branches("branch", heads, lambda _: t.literal(b"x")))
+    assert store.next_bytes(state) == bytes(range(256))
+    assert store.nullable(store.advance(state, b"ax"))
+
+
 def test_recursion_through_a_rule():
     rule = t.Rule(
         "nested",

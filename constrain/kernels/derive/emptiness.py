@@ -21,11 +21,11 @@ import numpy as np
 from constrain.kernels.compile import inner
 from constrain.kernels.derive.layout import (
     ALT,
-    AND,
     ARG_A,
     ARG_B,
     BYTEWISE,
     CAPTURE,
+    CAT,
     EMPTINESS_LIMIT,
     EMPTY_ID,
     EPOCH,
@@ -37,7 +37,6 @@ from constrain.kernels.derive.layout import (
     NEED_NODES,
     NODE,
     NONEMPTY,
-    NOT,
     NUM_TOKEN_IDS,
     OK,
     PARENT,
@@ -204,7 +203,8 @@ def _flag_path(A, at):
 def decide(A, root, sp):
     """Flag a term NONEMPTY or HOLLOW. False: STATUS says what is missing.
 
-    A concatenation needs both parts, a union one of them; only AND and NOT are searched.
+    A concatenation needs both parts, a union one of them; only AND, NOT and branches behind these
+    (`branches.py`) are searched.
     """
     if A[NODE * root + FLAGS] & DECIDED:
         return True
@@ -218,7 +218,7 @@ def decide(A, root, sp):
             top -= 1
             continue
         kind = A[NODE * t + KIND]
-        if kind == AND or kind == NOT:
+        if kind != CAT and kind != REPEAT and kind != CAPTURE and kind != ALT:
             if not _search(A, t, top):
                 return False
             continue
