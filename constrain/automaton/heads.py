@@ -19,7 +19,7 @@ string bounded by a billion has the row of an unbounded one, and close to a boun
 either. Where the count is ambiguous (`(a|aa){0,9}`, `[ab]{0,9}a`) the head is walked as it stands.
 
 Alternatives considered: token equivalence classes for a grammar's byte classes (much to compute
-before the first mask); a walk for each state (ENGINE section 12: 3 ms in each string anew).
+before the first mask); a walk for each state (3 ms in each string anew).
 """
 
 from __future__ import annotations
