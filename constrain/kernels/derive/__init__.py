@@ -6,9 +6,9 @@ rule. Decided here: the normal form, how rows are shared, when a search gives up
 growth and rule bodies, which a kernel asks Python for by STATUS.
 
 Read in this order: `layout`, `interning` (equal nodes have one id), `nodes` (constructors),
-`members` (lists of nodes), `unions`, `intersections` and `captures` (constructors too), `rows`
-(derivatives by all bytes), `branches` (many rules at once), `step` (derivatives by one byte),
-`several` (by those of a token), `emptiness`, `cpu` (entry points).
+`members` (lists of nodes), `unions`, `intersections`, `captures` and `branches` (constructors of
+these), `partitions` (which bytes a term tells apart), `rows` (derivatives by all bytes), `step`
+(derivatives by one byte), `several` (by those of a token), `emptiness`, `cpu` (entry points).
 """
 
 from constrain.kernels.derive.cpu import advance, build

@@ -52,7 +52,7 @@ from constrain.kernels.derive.nodes import (
     make_repeat,
     make_rule,
 )
-from constrain.kernels.derive.rows import rehash_partitions
+from constrain.kernels.derive.partitions import rehash_partitions
 from constrain.kernels.derive.several import through
 from constrain.kernels.derive.step import BLUR, FIRST_TOKEN, step
 from constrain.kernels.derive.unions import make_alt

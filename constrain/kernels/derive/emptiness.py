@@ -65,7 +65,8 @@ from constrain.kernels.derive.layout import (
     set_status,
     size_of,
 )
-from constrain.kernels.derive.rows import BYTES, ensure_row
+from constrain.kernels.derive.partitions import BYTES
+from constrain.kernels.derive.rows import ensure_row
 from constrain.kernels.derive.step import FIRST_TOKEN, step
 
 DECIDED = NONEMPTY | HOLLOW
