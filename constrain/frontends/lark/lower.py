@@ -17,7 +17,7 @@ from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
 from constrain.frontends.lark.prospects import prospects
 from constrain.frontends.lark.pushdowns import Lexers
-from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot
+from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot, growing
 from constrain.frontends.lark.stacks import General, Lalr, Stack
 from constrain.frontends.lark.tails import Tails, alike
 from constrain.frontends.lark.threads import NO_DEMANDS, Machine
@@ -244,7 +244,7 @@ class _Lowering:
             ignored = set()  # the same terminal may be one of the grammar's own
         found: set[str] = set()
         spots: dict[Spot, None] = {START: None}
-        for spot in _growing(spots):
+        for spot in growing(spots):
             for end in [e for scanner in scanners for e in scanner.ends(spot)]:
                 if end.scanned not in ignored:
                     found.add(end.name)
@@ -315,17 +315,6 @@ class _Lowering:
         normal, nullable = without_empty_and_cycles(kept, ROOT)
         self._kept, _ = reduced(normal, able)
         return General(self._kept, nullable, self._limits)
-
-
-def _growing(items: Mapping[Any, None]) -> Iterable[Any]:
-    """The keys of a mapping to which keys are added on the way."""
-    done: set[Any] = set()
-    while True:
-        new = [i for i in items if i not in done]
-        if not new:
-            return
-        done.update(new)
-        yield from new
 
 
 def _why_endless(

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from constrain.algebra.terms import Term
@@ -30,7 +31,7 @@ from constrain.frontends.lark.equations import Equation, solve
 from constrain.frontends.lark.forbidden import Forbidden
 from constrain.frontends.lark.threads import NO_DEMANDS, Demand, Left, Machine, Thread
 
-__all__ = ["START", "Contest", "End", "Lexeme", "Place", "Scanner", "Spot"]
+__all__ = ["START", "Contest", "End", "Lexeme", "Place", "Scanner", "Spot", "growing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class _Node:
     edges: dict[_State, int] = field(default_factory=dict)
 
 
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
@@ -228,7 +230,7 @@ class Scanner:
         root = self.root(START)
         texts = {root: ""}
         found: list[str] = []
-        for place in _growing(texts):
+        for place in growing(texts):
             ends, edges = self.at(place)
             if ends and texts[place]:
                 found.append(texts[place])
@@ -275,7 +277,7 @@ class Scanner:
         """Find the ends that can be reached from a place and all that it leads to."""
         new = {root: None}
         users: dict[Place, list[Place]] = {}
-        for place in _growing(new):
+        for place in growing(new):
             for target in self.at(place)[1]:
                 if target not in self._reached:
                     users.setdefault(target, []).append(place)
@@ -304,7 +306,7 @@ class Scanner:
             return words[root]
         spell = self._machine.atoms.spell
         equations: dict[Place, Equation[Place]] = {root: Equation()}
-        for place in _growing(equations):
+        for place in growing(equations):
             ends, edges = self.at(place)
             equation = equations[place]
             equation.ends = end in ends
@@ -366,13 +368,13 @@ class Scanner:
         return name
 
 
-def _growing(items: dict[Place, _V]) -> Iterable[Place]:
-    """The keys of a mapping, those too that are added on the way."""
+def growing(items: dict[_K, _V]) -> Iterable[_K]:
+    """The keys of a mapping, those too that are added on the way. Cost: a step for each."""
     at = 0
     while at < len(items):
-        keys = list(items)[at:]
-        yield from keys
-        at += len(keys)
+        new = list(islice(reversed(items), len(items) - at))
+        yield from reversed(new)
+        at += len(new)
 
 
 def _unless(
