@@ -1,9 +1,10 @@
 """Does a term denote any string at all? Decided by search, remembered as a flag.
 
-Terms without AND and NOT that are not EMPTY are non-empty by construction. For the others we look
-for a nullable term among their derivatives, breadth first, so that counters of a billion cost
-nothing where a short string exists. What is found is remembered for the whole path, and what is not
-found for all that was seen.
+Terms without AND and NOT that are not EMPTY are non-empty by construction. For the others, and for
+rules behind what is left of heads with those in them (`branches.py`), we look for a nullable term
+among their derivatives, breadth first, so that counters of a billion cost nothing where a short
+string exists. What is found is remembered for the whole path, and what is not found for all that
+was seen.
 
 Two searches take turns: one along ASCII bytes, as far as a term has any, and, one term of TURN,
 one along all others. Most languages have an ASCII string, and a class of Unicode has hundreds of
