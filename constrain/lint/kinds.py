@@ -201,14 +201,14 @@ class _Run:
         """What lark itself makes of the grammar; None if it refuses it."""
         import lark
 
-        from constrain.frontends.lark.lexers import PLUGINS
+        from constrain.frontends.lark.lexers import plugins
 
         try:
             return lark.Lark(
                 self._source.text,
                 start=list(starts),
                 import_paths=list(import_paths),
-                _plugins=PLUGINS,
+                _plugins=plugins(self._limits),
                 **{k: v for k, v in options.items() if v is not None},
             )
         except Exception:  # lark raises whatever happens inside; the front-end has told it

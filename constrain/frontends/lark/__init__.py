@@ -2,8 +2,7 @@
 
 In: the text of a grammar in lark's syntax. Out: a term, the texts that lark's parser accepts with
 that grammar, parser and lexer. Decided here: what lark's lexers and parsers accept, said in terms.
-Not decided here: the syntax of grammars, imports and templates, the LALR table and its conflicts;
-that is lark's own code.
+Not decided here: the syntax of grammars, imports and templates; that is lark's own code.
 
     >>> term = from_lark('start: "a" start "b" | "c"')
     >>> term.nullable
@@ -13,11 +12,11 @@ Read in this order: `read` (lark's loader and its errors; `templates` and `lexer
 do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no terminal tells
 apart), `threads` (programs run over a text to come), `forbidden` (what they leave pending, by what
 it forbids), `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`,
-`normal`, `stacks` (lark's LALR table, and a parser for all other grammars), `indent` (lark's
-`Indenter`), `prospects` (whether there are dead ends: `adjacency`, `conflicts`, `nesting` and
-`completable` to prove that there is none, `pushdowns` and `saturation` to tell each), `tails`
-(stacks from which the same texts are possible), `boundaries` (lexer and parser together), `lower`
-(all of it), `explain` (where a text stands).
+`normal`, `table` (the LALR table that lark would make), `stacks` (a parser that runs it, and one
+for all other grammars), `indent` (lark's `Indenter`), `prospects` (whether there are dead ends:
+`adjacency`, `conflicts`, `nesting` and `completable` to prove that there is none, `pushdowns` and
+`saturation` to tell each), `tails` (stacks from which the same texts are possible), `boundaries`
+(lexer and parser together), `lower` (all of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from constrain.frontends.lark.scanner import START, Place, Scanner, Spot
-from constrain.frontends.lark.stacks import END
+from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Demand, Machine, Thread
 
 __all__ = ["Adjacency", "adjacency"]
@@ -126,6 +126,7 @@ class _Search:
         self._not_settled: dict[str, set[Spot]] = {}
         """By text, the spots that were asked for."""
         self._samples = {name: self._examples(name) for name in self._terminals}
+        self._fillers = {name: self._blanks(name) or self._samples[name][:1] for name in ignored}
 
     def result(self) -> Adjacency | None:
         cores = [
@@ -186,6 +187,9 @@ class _Search:
                         found[longer] = None
         return list(found)
 
+    def _blanks(self, name: str) -> list[str]:
+        return [b for b in _BLANKS if self._run(name, b).matched == 1][:2]
+
     def _ways(self, name: str, texts: Iterable[tuple[str, str]]) -> list[str]:
         """Texts, each with what follows it, and the same behind something that is ignored."""
         found: list[str] = []
@@ -201,13 +205,9 @@ class _Search:
             sample + text
             for text in texts
             for other in self._ignored
-            for sample in self._fillers(other)
+            for sample in self._fillers[other]
             if self._is_scanned(other, sample, text, name)
         ]
-
-    def _fillers(self, name: str) -> list[str]:
-        blanks = [b for b in _BLANKS if self._run(name, b).matched == 1]
-        return blanks[:2] or self._samples[name][:1]
 
     def _without_blank(
         self, name: str, blank: str, texts: Mapping[str, Sequence[str]]

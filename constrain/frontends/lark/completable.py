@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrain.frontends.lark.automaton import ROOT, Production
-from constrain.frontends.lark.stacks import END
+from constrain.frontends.lark.table import END
 
 __all__ = ["Reading", "is_completable"]
 

@@ -19,12 +19,13 @@ the transitions that is stable, as in Hopcroft's minimization.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from constrain.frontends.lark.automaton import ROOT, Production
-from constrain.frontends.lark.stacks import END, Lalr
+from constrain.frontends.lark.stacks import Lalr
+from constrain.frontends.lark.table import END
 
-__all__ = ["items", "right_recursive", "split_by_conflicts"]
+__all__ = ["right_recursive", "split_by_conflicts"]
 
 _Transition = tuple[int, str]
 """A state and a rule that may begin there."""
@@ -78,41 +79,18 @@ def split_by_conflicts(
     return made, {p: terminals for p, terminals in exact.items() if terminals}
 
 
-def items(parser: Lalr, productions: Sequence[Production]) -> dict[int, set[tuple[str, int, int]]]:
-    """For each state, the rules that it stands in: how many parts are behind, how many to come.
-
-    Args:
-        parser: lark's table.
-        productions: All of its grammar, that of `$root` the first.
-    """
-    found: dict[int, set[tuple[str, int, int]]] = {}
-    for state, (origin, expansion), at in _Walks(parser, productions).places():
-        found.setdefault(state, set()).add((origin, at, len(expansion) - at))
-    return found
-
-
-def right_recursive(parser: Lalr, productions: Sequence[Production]) -> frozenset[int]:
+def right_recursive(parser: Lalr) -> frozenset[int]:
     """States that on top of themselves are as good as once: `a: X . a`, and nothing else.
 
     After any lexeme all of them are reduced at once, or none. So a text of 100 signs `-` needs no
     stack of 100 states.
-
-    Args:
-        parser: lark's table.
-        productions: All of its grammar, that of `$root` the first.
     """
-    candidates = {s for s in parser.states if s in parser.pushes(s).values()}
-    if not candidates:
-        return frozenset()
-    kernels: dict[int, set[tuple[Production, int]]] = {s: set() for s in candidates}
-    for state, production, at in _Walks(parser, productions).places():
-        if state in candidates:
-            kernels[state].add((production, at))
     found = set()
-    for state, kernel in kernels.items():
-        if len(kernel) != 1:
+    for state in parser.states:
+        items = parser.items.get(state, ())
+        if len(items) != 1 or state not in parser.pushes(state).values():
             continue
-        ((origin, expansion), at) = next(iter(kernel))
+        (((origin, expansion), at),) = items
         if at != 1 or len(expansion) != 2 or expansion[1] != origin:
             continue
         done = parser.action(state, origin)
@@ -159,16 +137,6 @@ class _Walks:
                 parts.append(inner)
                 ends.append(state)
                 todo += inner
-        self._pushes = pushes
-
-    def places(self) -> Iterable[tuple[int, Production, int]]:
-        """Each state, a production that it stands in, and how many of its parts are behind."""
-        for first, origin in self.parts:
-            for production in self.by_origin[origin]:
-                state = first
-                for at, symbol in enumerate(production.expansion, 1):
-                    state = self._pushes[state][symbol]
-                    yield state, production, at
 
 
 def _local_conflicts(
@@ -217,28 +185,26 @@ def _names(walks: _Walks, local: Mapping[_Transition, _Signature]) -> dict[_Tran
             if user not in touched:
                 touched[user] = None
                 todo.append(user)
-    numbers: dict[_Transition, int] = dict.fromkeys(touched, 0)
-    count = 0
+    index = {transition: n for n, transition in enumerate(touched)}
+    uses = [
+        [index.get(part, -1) for inner in walks.parts[transition] for part in inner]
+        for transition in touched
+    ]
+    numbers = _numbered([(t[1], local.get(t, ())) for t in touched])
     while True:
-        table: dict[object, int] = {}
-        after = {}
-        for transition in touched:
-            key = (
-                numbers[transition],
-                transition[1],
-                local.get(transition, ()),
-                tuple(
-                    [
-                        tuple([numbers.get(part, -1) for part in inner])
-                        for inner in walks.parts[transition]
-                    ]
-                ),
-            )
-            after[transition] = table.setdefault(key, len(table))
+        known = [*numbers, -1]  # the last for all transitions where nothing differs
+        after = _numbered(
+            [(n, *[known[used] for used in each]) for n, each in zip(numbers, uses, strict=True)]
+        )
+        if max(after) == max(numbers):
+            return {t: f"{t[1]}/{n}" for t, n in zip(touched, after, strict=True)}
         numbers = after
-        if len(table) == count:
-            return {t: f"{t[1]}/{number}" for t, number in numbers.items()}
-        count = len(table)
+
+
+def _numbered(keys: Iterable[Hashable]) -> list[int]:
+    """A number for each, the same for equal ones."""
+    table: dict[Hashable, int] = {}
+    return [table.setdefault(key, len(table)) for key in keys]
 
 
 def _follow(productions: Sequence[Production]) -> dict[str, set[str]]:

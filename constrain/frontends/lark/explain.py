@@ -27,6 +27,7 @@ from constrain.frontends.cfg.explain import ScannedText, Scanner, derive, explai
 from constrain.frontends.explanation import Derivation, Explanation
 from constrain.frontends.lark.read import read
 from constrain.frontends.lark.stacks import Lalr, Stack
+from constrain.frontends.lark.table import Table
 from constrain.frontends.regex import lower, parse
 from constrain.frontends.regex.loose import without_assertions
 from constrain.limits import Limits
@@ -128,7 +129,7 @@ class LarkExplainer:
         self._productions = self._make_productions()
         self._net = Net(self._productions, (lambda _: False) if self._has_lexer else None)
         if self._is_lalr:
-            table = self._lark.parser.parser._parse_table
+            table = self._lark.parser.parser.table
             self._parsers = {start: Lalr(table, start, None) for start in starts}
             self._symbol_of = _accessing(table)
         self._known: list[tuple[_Lexeme, frozenset[Stack]]] = []
@@ -349,9 +350,12 @@ class LarkExplainer:
     def _tokens(self, start: str, text: str) -> Iterable[tuple[Any, Callable[[Any], object]]]:
         """Lark's lexemes, each with what is called before the next."""
         if self._is_lalr:
-            parser = self._lark.parse_interactive(text, start=start)
-            for token in cast(Any, parser.lexer_thread).lex(parser.parser_state):
-                yield token, parser.feed_token
+            from lark.lexer import LexerThread
+
+            run = _Run(self._parsers[start])
+            thread: Any = LexerThread.from_text(self._lark.parser.lexer, text)
+            for token in thread.lex(run):
+                yield token, run.accept
         else:
             for token in self._lark.lex(text):
                 yield token, lambda _: None
@@ -434,16 +438,42 @@ def _shown(terminal: Any) -> str:  # noqa: ANN401 - a TerminalDef of lark
     return str(terminal.name)
 
 
-def _accessing(table: Any) -> dict[int, str]:  # noqa: ANN401 - lark's parse table
-    """The symbol that leads to each state."""
-    from lark.parsers.lalr_analysis import Shift
+class _Run:
+    """A text's way through the table, as far as lark's lexers ask for it.
 
-    found: dict[int, str] = {}
-    for actions in table.states.values():
-        for symbol, (kind, argument) in actions.items():
-            if kind is Shift:
-                found[argument] = symbol
-    return found
+    Attributes:
+        position: The state.
+    """
+
+    def __init__(self, parser: Lalr) -> None:
+        self._parser = parser
+        self._stacks = parser.start()
+        self.position = parser.first
+
+    def accept(self, token: Any) -> None:  # noqa: ANN401 - lark.Token
+        """Go on with a lexeme.
+
+        Raises:
+            lark.exceptions.UnexpectedToken: It cannot come here.
+        """
+        from lark.exceptions import UnexpectedToken
+
+        stacks = self._parser.feed(self._stacks, token.type)
+        if not stacks:
+            raise cast(Any, UnexpectedToken)(token, set())
+        self._stacks = stacks
+        (stack,) = stacks
+        self.position = stack.state
+
+
+def _accessing(table: Table) -> dict[int, str]:
+    """The symbol that leads to each state."""
+    return {
+        action: symbol
+        for actions in table.states.values()
+        for symbol, action in actions.items()
+        if isinstance(action, int)
+    }
 
 
 def _merged(offset: int, found: Sequence[Explanation]) -> Explanation:

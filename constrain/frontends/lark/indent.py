@@ -22,7 +22,6 @@ from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Rule, Term, alt, cat
 from constrain.frontends.lark.scanner import Place, Scanner, Spot
 from constrain.frontends.lark.stacks import (
-    END,
     Group,
     Lalr,
     LalrGroup,
@@ -31,6 +30,7 @@ from constrain.frontends.lark.stacks import (
     Stack,
     Unchanged,
 )
+from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 
 __all__ = ["COLUMN_SETS", "IndentedLalr", "IndentedStack", "Newlines"]

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from lark.exceptions import LexError
 from lark.lexer import BasicLexer, ContextualLexer, Scanner
 
 from constrain.errors import GrammarSyntaxError
+from constrain.frontends.lark.table import TableOnly
+from constrain.limits import Limits
 
-__all__ = ["PLUGINS"]
+__all__ = ["plugins"]
 
 
 class _ComparedEnough:
@@ -78,5 +81,10 @@ class _Contextual(ContextualLexer):
         super().__init__(conf, states, always_accept=always_accept)
 
 
-PLUGINS = {"BasicLexer": _Basic, "ContextualLexer": _Contextual}
-"""For the option `_plugins` of `lark.Lark`."""
+def plugins(limits: Limits) -> dict[str, Any]:
+    """What stands for lark's own: for the option `_plugins` of `lark.Lark`."""
+    return {
+        "BasicLexer": _Basic,
+        "ContextualLexer": _Contextual,
+        "LALR_Parser": partial(TableOnly, limits),
+    }

@@ -301,9 +301,9 @@ class _Lowering:
             able |= {self._indenter.INDENT_type, self._indenter.DEDENT_type}
         self._kept, some_dropped = self._reduced(able)
         viable = Automaton(self._kept, self._limits) if some_dropped else None
-        parser = Lalr(self._lark.parser.parser._parse_table, self._start, viable)
+        parser = Lalr(self._lark.parser.parser.table, self._start, viable)
         if self._share:
-            parser.folded = right_recursive(parser, self._productions())
+            parser.folded = right_recursive(parser)
         if self._indenter is None:
             return parser
         indented = IndentedLalr(parser, self._indenter)

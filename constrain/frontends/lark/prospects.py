@@ -21,7 +21,8 @@ from constrain.frontends.lark.nesting import is_nested
 from constrain.frontends.lark.pushdowns import GeneralPushdown, LalrPushdown, Lexers
 from constrain.frontends.lark.saturation import Saturation
 from constrain.frontends.lark.scanner import Spot
-from constrain.frontends.lark.stacks import END, General, Lalr, Stack
+from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 from constrain.limits import Limits
 

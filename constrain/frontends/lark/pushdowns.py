@@ -8,7 +8,8 @@ from typing import Final
 from constrain.frontends.lark.automaton import ROOT
 from constrain.frontends.lark.saturation import Pop
 from constrain.frontends.lark.scanner import START, End, Scanner, Spot
-from constrain.frontends.lark.stacks import END, General, Lalr
+from constrain.frontends.lark.stacks import General, Lalr
+from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 
 __all__ = ["GeneralPushdown", "LalrPushdown", "Lexers", "after_ignored"]

@@ -1,8 +1,8 @@
 """Reading a grammar with lark's own loader, and its errors as ours.
 
-lark reads the text, resolves imports and templates, makes productions without operators, and, for
-LALR, the parse table. What it says of a grammar that is wrong is kept; the place is looked up in
-the text, so that the message has a caret under it.
+lark reads the text, resolves imports and templates, and makes productions without operators. What
+it says of a grammar that is wrong is kept; the place is looked up in the text, so that the message
+has a caret under it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def read(
     definitions = len(_HEAD.findall(text))
     limits.check("max_source_nodes", _DEFINITION_COST * definitions, "a Lark grammar")
     check_templates(text)
-    from constrain.frontends.lark.lexers import PLUGINS
+    from constrain.frontends.lark.lexers import plugins
 
     try:
         return lark.Lark(
@@ -147,7 +147,7 @@ def read(
             lexer=lexer,
             import_paths=list(import_paths),
             postlex=postlex,
-            _plugins=PLUGINS,
+            _plugins=plugins(limits),
         )
     except lark.exceptions.UnexpectedInput as e:
         raise _unexpected(e, text) from e

@@ -1,9 +1,9 @@
 """Parsers over lexemes, as stacks of states: where a text stands is a set of stacks.
 
-`Lalr` is lark's own table, run as lark runs it: one stack, conflicts resolved as lark resolves
-them; where no stack is a dead end, states that make no difference are left out (`tails`). `General`
-takes any grammar: all stacks of its LR(0) automaton that agree with the lexemes so far. Stacks are
-linked lists and interned, so the same stack is the same object.
+`Lalr` runs the table that lark would make: one stack, conflicts resolved as lark resolves them;
+where no stack is a dead end, states that make no difference are left out (`tails`). `General` takes
+any grammar: all stacks of its LR(0) automaton that agree with the lexemes so far. Stacks are linked
+lists and interned, so the same stack is the same object.
 
 Cost: `Lalr` as the parser itself; `General` in proportion to the stacks, which are few unless the
 grammar is ambiguous.
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import ref
 
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production
+from constrain.frontends.lark.table import END, Action, Table
 from constrain.limits import Limits
 
 if TYPE_CHECKING:
     from constrain.frontends.lark.tails import Tails
 
 __all__ = [
-    "END",
     "General",
     "Group",
     "Lalr",
@@ -36,9 +36,6 @@ __all__ = [
     "Stack",
     "Unchanged",
 ]
-
-END: Final = "$END"
-"""The terminal at the end of a text, as lark names it."""
 
 _ENDLESS: Final = 10_000
 """Reductions in a row that take nothing off the stack, after which lark goes round in circles: a
@@ -151,8 +148,6 @@ class Parser(Protocol):
         ...
 
 
-_Action = int | tuple[str, int]
-"""A state to push, or a rule to reduce with the number of its parts."""
 Pushed = tuple[tuple[int, int], ...]
 """States to push, each with its viable state."""
 
@@ -269,6 +264,7 @@ class Lalr:
         viable: The automaton of the productions that can be completed, or None if all can.
 
     Attributes:
+        items: Where each state stands in productions, see `Table`.
         first: The state at the bottom of every stack.
         last: The state on which a text is accepted.
         folded: States that are not pushed on themselves, since that would change nothing.
@@ -280,23 +276,9 @@ class Lalr:
     tails: Tails | None = None
     enders: frozenset[str] = frozenset((END,))
 
-    def __init__(self, table: Any, start: str, viable: Automaton | None) -> None:  # noqa: ANN401
-        from lark.parsers.lalr_analysis import Shift
-
-        # Plain strings, tuples and ints: lark's own are slow to compare.
-        reductions: dict[Any, tuple[str, int]] = {}
-        self._states: dict[int, dict[str, _Action]] = {}
-        for state, actions in table.states.items():
-            row = self._states[state] = {}
-            for symbol, (kind, argument) in actions.items():
-                action: _Action = argument
-                if kind is not Shift:
-                    found = reductions.get(id(argument))
-                    if found is None:
-                        found = (str(argument.origin.name), len(argument.expansion))
-                        reductions[id(argument)] = found
-                    action = found
-                row[str(symbol)] = action
+    def __init__(self, table: Table, start: str, viable: Automaton | None) -> None:
+        self._states = table.states
+        self.items = table.items
         self.first: int = table.start_states[start]
         self.last: int = table.end_states[start]
         self._viable = viable
@@ -373,7 +355,7 @@ class Lalr:
             each.stack.ends[each.pushed] = may_end
         return may_end
 
-    def action(self, state: int, symbol: str) -> _Action | None:
+    def action(self, state: int, symbol: str) -> Action | None:
         """What the table says."""
         return self._states[state].get(symbol)
 
@@ -382,7 +364,7 @@ class Lalr:
         return {s: a for s, a in self._states[state].items() if isinstance(a, int)}
 
     @property
-    def table(self) -> Mapping[int, Mapping[str, _Action]]:
+    def table(self) -> Mapping[int, Mapping[str, Action]]:
         """For each state, what the table says before each symbol."""
         return self._states
 

@@ -25,8 +25,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from constrain.frontends.lark.automaton import Production
-from constrain.frontends.lark.conflicts import items
-from constrain.frontends.lark.stacks import END, Lalr
+from constrain.frontends.lark.stacks import Lalr
+from constrain.frontends.lark.table import END
 
 __all__ = ["Tails", "alike"]
 
@@ -87,8 +87,10 @@ class Tails:
         self._parser = parser
         self._rules = {p.origin for p in productions}
         self._items: dict[int, set[tuple[str, int, int]]] = {}
-        for state, found in items(parser, productions).items():
-            self._items.setdefault(kept.get(state, state), set()).update(found)
+        for state, items in parser.items.items():
+            self._items.setdefault(kept.get(state, state), set()).update(
+                [(p.origin, at, len(p.expansion) - at) for p, at in items]
+            )
         self._known: dict[tuple[int, int, int], bool] = {}
         self._steps: dict[tuple[int, int, int, int], tuple[tuple[int, int], ...] | None] = {}
 
