@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from constrain.frontends.lark.scanner import START, Place, Scanner, Spot
 from constrain.frontends.lark.table import END
-from constrain.frontends.lark.threads import Demand, Machine, Thread
+from constrain.frontends.lark.threads import Demand, Left, Machine, Thread
 
 __all__ = ["Adjacency", "adjacency"]
 
@@ -83,6 +83,20 @@ class _Run:
     sure: bool
 
 
+class _Progress(NamedTuple):
+    """Where one terminal's program is in a text.
+
+    Attributes:
+        threads: Those that go on, each with the length of its match, 0 if it has none yet.
+        left: The memory of the machine.
+        matched: The length of the match that is certain, 0 if there is none.
+    """
+
+    threads: tuple[tuple[Thread, int], ...]
+    left: Left
+    matched: int
+
+
 class _Bare(NamedTuple):
     """A terminal after which no blank may stand.
 
@@ -121,6 +135,7 @@ class _Search:
         self._together = together
         self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
         self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
+        self._progress: dict[tuple[str, str], _Progress] = {}
         self._known: dict[str, dict[str, set[Spot]]] = {}
         self._settled: dict[str, set[Spot]] = {}
         self._not_settled: dict[str, set[Spot]] = {}
@@ -269,31 +284,33 @@ class _Search:
         return targets[0] if targets else None
 
     def _run(self, name: str, text: str) -> _Run:
+        """Texts begin alike, so what became of each beginning is remembered."""
+        here = _Progress(tuple([(t, 0) for t in self._begins[name]]), (), 0)
+        for at in range(1, len(text) + 1):
+            key = (name, text[:at])
+            after = self._progress.get(key)
+            if after is None:
+                after = self._progress[key] = self._advance(here, text[at - 1], at)
+            here = after
+            if not here.threads:
+                return _Run(here.matched, True)
+        return _Run(here.matched, False)
+
+    def _advance(self, here: _Progress, codepoint: str, at: int) -> _Progress:
         machine = self._machine
-        threads = [(0, thread) for thread in self._begins[name]]  # where each has completed
-        left: tuple[int, ...] = ()
-        matched = 0
-        for at, codepoint in enumerate(text, 1):
-            atom = machine.atoms.of(ord(codepoint))
-            left = machine.remember(left, atom)
-            going: dict[Thread, int] = {}
-            steps = [
-                (before or at, after)
-                for before, thread in threads
-                for after in machine.step((thread,), atom, left)
-            ]
-            for place, thread in steps:
+        atom = machine.atoms.of(ord(codepoint))
+        left = machine.remember(here.left, atom)
+        going: dict[Thread, int] = {}
+        for before, completed in here.threads:
+            place = completed or at
+            for thread in machine.step((before,), atom, left):
                 if not machine.completed(thread):
                     going.setdefault(thread, 0)
                 elif thread.demands:
                     going.setdefault(thread, place)
-                else:
-                    matched = place
-                    break
-            threads = [(place, thread) for thread, place in going.items()]
-            if not threads:
-                return _Run(matched, True)
-        return _Run(matched, False)
+                else:  # those of less weight are over
+                    return _Progress(tuple(going.items()), left, place)
+        return _Progress(tuple(going.items()), left, here.matched)
 
     def _is_scanned(self, name: str, text: str, follow: str, beside: str | None = None) -> bool:
         """Whether a text is scanned as a terminal, whatever competes, if that follows.
