@@ -36,7 +36,7 @@ def main() -> None:
             grammar=constrain.Grammar.from_regex(pattern),
             params=greedy,
             max_new_tokens=8,
-            vocabulary=vocab,
+            vocab=vocab,
         )
         print(f"{pattern:27} {result.finish_reason:7} {result.text}")
 

@@ -45,7 +45,7 @@ def main() -> None:
         prompt=[0],
         grammar=Pizza,
         params=constrain.SamplingParams(temperature=0),
-        vocabulary=constrain.Vocabulary([*TOKENS, None], eos_token_ids=[END]),
+        vocab=constrain.Vocabulary([*TOKENS, None], eos_token_ids=[END]),
     )
     print(result.text)
     print(result.parsed)

@@ -117,9 +117,7 @@ def _lint(
         options = {**_written_options(path, report.text), **given}
         if kind not in ("lark", "gbnf"):
             options.pop("start", None)
-        report.findings = find(
-            report.text, kind=kind, vocabulary=vocabulary, ignore=ignore, **options
-        )
+        report.findings = find(report.text, kind=kind, vocab=vocabulary, ignore=ignore, **options)
     except (OSError, UnicodeDecodeError) as error:
         report.error = why_unread(error)
     except _OptionsError as error:

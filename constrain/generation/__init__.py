@@ -8,7 +8,7 @@ model comes from. Not decided here: which tokens are allowed (`matcher`), which 
 
 Read in this order: `generate` (the way in), `loop` (the steps), `forward` (the model's), `facts`
 (what it says of itself), `rows` (one sequence in it), `stream`, `prompt`, `vocabularies`, `text`,
-`result`; then the model: `load`, `store`, `download`, `gguf`; and `interfaces`, `kernels`,
+`stop`, `result`; then the model: `load`, `store`, `download`, `gguf`; and `interfaces`, `kernels`,
 `progress`, `packages`. torch and transformers are imported when they are first needed, so importing
 this room is cheap.
 """

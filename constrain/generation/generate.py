@@ -20,7 +20,7 @@ from constrain.limits import DEFAULT_LIMITS, Limits
 from constrain.matcher import CompiledGrammar
 from constrain.matcher import compile as compile_grammar
 from constrain.sampling import SamplingParams
-from constrain.vocab import Vocabulary
+from constrain.vocab import Vocabulary, vocab_argument
 
 __all__ = ["generate"]
 
@@ -43,8 +43,9 @@ def generate(
     grammar: AnyGrammar = None,
     params: SamplingParams | None = None,
     max_new_tokens: int = 256,
+    stop: str | Sequence[str] | None = None,
     stream: Literal[False] = False,
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> GenerationResult: ...
 @overload
@@ -56,8 +57,9 @@ def generate(
     grammar: AnyGrammar = None,
     params: SamplingParams | None = None,
     max_new_tokens: int = 256,
+    stop: str | Sequence[str] | None = None,
     stream: Literal[True],
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> TextStream: ...
 @overload
@@ -69,8 +71,9 @@ def generate(
     grammar: AnyGrammar | Sequence[AnyGrammar] = None,
     params: SamplingParams | Sequence[SamplingParams] | None = None,
     max_new_tokens: int = 256,
+    stop: str | Sequence[str] | None = None,
     stream: Literal[False] = False,
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[GenerationResult]: ...
 @overload
@@ -82,8 +85,9 @@ def generate(
     grammar: AnyGrammar | Sequence[AnyGrammar] = None,
     params: SamplingParams | Sequence[SamplingParams] | None = None,
     max_new_tokens: int = 256,
+    stop: str | Sequence[str] | None = None,
     stream: Literal[True],
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> BatchStream: ...
 def generate(
@@ -94,16 +98,18 @@ def generate(
     grammar: AnyGrammar | Sequence[AnyGrammar] = None,
     params: SamplingParams | Sequence[SamplingParams] | None = None,
     max_new_tokens: int = 256,
+    stop: str | Sequence[str] | None = None,
     stream: bool = False,
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    vocabulary: Vocabulary | None = None,
 ) -> GenerationResult | list[GenerationResult] | TextStream | BatchStream:
     """Let a model write a text that fits a grammar.
 
     Args:
         model: A causal language model of transformers, or a callable with its interface
             (`Forward`).
-        tokenizer: The model's; unused for a prompt of token ids with a given `vocabulary`.
+        tokenizer: The model's; unused for a prompt of token ids with a given `vocab`.
         prompt: One prompt or a list of prompts. A prompt is raw text (encoded as it stands), a list
             of chat messages such as `[{"role": "user", "content": "..."}]` (put through the
             tokenizer's chat template), or token ids (a list, or a 1-D array or tensor).
@@ -115,9 +121,16 @@ def generate(
             prompts, one for all or a list.
         max_new_tokens: Bound on the tokens drawn per prompt, end tokens included, >= 0. The model's
             context bounds them, too.
+        stop: A text or several, for all prompts. Where one of them comes, however it is spread over
+            tokens, the text ends before it: `finish_reason` is "stop_string", and
+            `result.stop_string` says which. The one that ends first counts, and the longest of
+            those that end there. Masks take no notice of it, so with a grammar the text may be the
+            beginning of a sentence and no more. Special tokens are no text: those that end a text
+            are `eos_token_ids` of the vocabulary.
         stream: Return at once, and do the work as the pieces are asked for.
-        vocabulary: The bytes of the tokens; None reads them from the tokenizer, once per tokenizer.
+        vocab: The bytes of the tokens; None reads them from the tokenizer, once per tokenizer.
         limits: Budgets for compiling.
+        vocabulary: The older name of `vocab`; deprecated.
 
     Returns:
         One prompt: a `GenerationResult`, or a `TextStream` of its text. A list of prompts: a list
@@ -127,12 +140,13 @@ def generate(
         GrammarError: The grammar matches no text.
         CompileError: The vocabulary cannot spell the grammar, or a budget was reached.
         SamplingError: Parameters are out of range, or as many lists do not have one entry per
-            prompt.
+            prompt, or a stop text is empty.
         ModelError: The model or tokenizer does not fit: no chat template, too long a prompt, too
             few logits, messages that the template refuses, a grammar compiled for other tokens.
         BackendUnavailableError: torch is not installed.
         TypeError: An argument has another type.
     """
+    vocab = vocab_argument("generate", vocab, vocabulary)
     if hasattr(prompt, "tolist"):  # token ids as an array or tensor
         prompt = prompt.tolist()
     batch = is_batch(prompt)
@@ -155,10 +169,11 @@ def generate(
             raise TypeError(f"params is a constrain.SamplingParams, not {type(one).__name__}")
 
     budget = _budget(max_new_tokens)
+    stop_texts = _stop_texts(stop)
     began = time.perf_counter()
-    vocabulary = _vocabulary(model, tokenizer, given, vocabulary)
+    vocab = _vocab(model, tokenizer, given, vocab)
     read = time.perf_counter()
-    compiled = _compile_each(_grammars(given, limits), vocabulary, limits)
+    compiled = _compile_each(_grammars(given, limits), vocab, limits)
     made = time.perf_counter()
     matchers = [None if one is None else one.matcher() for one in compiled]
     generation = Generation(
@@ -166,7 +181,7 @@ def generate(
         [prompt_ids(tokenizer, one) for one in prompts],
         matchers,
         [one or SamplingParams() for one in row_params],
-        vocabulary,
+        vocab,
         budget,
         StartTimings(
             vocabulary_s=read - began,
@@ -174,6 +189,7 @@ def generate(
             matcher_s=time.perf_counter() - made,
         ),
         [None if one is None else one.grammar.adapter for one in compiled],
+        stop_texts,
     )
     if stream:
         return BatchStream(generation) if batch else TextStream(generation)
@@ -210,7 +226,7 @@ def _is_type(one: object) -> bool:
     return isinstance(one, type) or get_origin(one) is not None or hasattr(one, "core_schema")
 
 
-def _vocabulary(
+def _vocab(
     model: Model, tokenizer: Tokenizer, grammars: list[Any], given: Vocabulary | None
 ) -> Vocabulary:
     """Choose the vocabulary: that of the compiled grammars, the one given, or the tokenizer's."""
@@ -244,18 +260,18 @@ def _check_same_tokens(compiled: Vocabulary, own: Vocabulary) -> None:
                 f"tokenizer has {own.fingerprint[:12]}: token {token_id} is {one!r} in the one and "
                 f"{other!r} in the other\n"
                 "hint: compile it for constrain.Vocabulary.from_transformers(tokenizer), or pass "
-                "vocabulary=... if the tokenizer is the wrong one"
+                "vocab=... if the tokenizer is the wrong one"
             )
 
 
 def _compile_each(
-    grammars: list[Any], vocabulary: Vocabulary, limits: Limits
+    grammars: list[Any], vocab: Vocabulary, limits: Limits
 ) -> list[CompiledGrammar | None]:
     """Compile each grammar once, however many prompts share it."""
     known: dict[int, CompiledGrammar] = {}
     for one in grammars:
         if isinstance(one, Grammar) and id(one) not in known:
-            known[id(one)] = compile_grammar(one, vocabulary, limits=limits)
+            known[id(one)] = compile_grammar(one, vocab, limits=limits)
     return [known[id(one)] if isinstance(one, Grammar) else one for one in grammars]
 
 
@@ -267,3 +283,28 @@ def _budget(max_new_tokens: int) -> int:
     if budget < 0:
         raise SamplingError(f"max_new_tokens={max_new_tokens!r}: an integer >= 0 was expected")
     return budget
+
+
+def _stop_texts(stop: object) -> tuple[str, ...]:
+    if stop is None:
+        return ()
+    given = (stop,) if isinstance(stop, str) else stop
+    if not isinstance(given, (list, tuple, set, frozenset)):
+        raise TypeError(f"stop is a text or a list of texts, not {type(stop).__name__}")
+    for text in given:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"stop is a text or a list of texts, not one with {type(text).__name__}"
+            )
+        if not text:
+            raise SamplingError(
+                "stop has an empty text, which stands everywhere\n"
+                "hint: leave it out; stop=None ends at no text"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise SamplingError(
+                f"stop has {text!r:.80}, which cannot be written in UTF-8, so no text has it"
+            ) from error
+    return tuple(given)

@@ -4,8 +4,8 @@
 
 A row ends with "stop" when an end token is drawn, or when its text is a sentence and only an end
 token could follow: then the model is not asked, for there is nothing to choose. It ends with
-"length" when its budget of tokens, or the model's context, is used up. Rows that have ended leave
-the batch.
+"length" when its budget of tokens, or the model's context, is used up, and with "stop_string" when
+its text has a stop text in it. Rows that have ended leave the batch.
 
 The masks come before the forward pass, so a grammar that cannot be had is known before any of the
 model's work is done. What a row says does not depend on the other rows, given equal logits: each
@@ -93,6 +93,7 @@ class Generation:
         max_new_tokens: Bound on the tokens drawn per row, end tokens included.
         started: What came before.
         adapters: One per row, what reads its text back; None where its grammar has none.
+        stop: Texts that end a row, none empty.
 
     Raises:
         ModelError: A prompt is longer than the model's context, or the model lacks a token of a
@@ -109,6 +110,7 @@ class Generation:
         max_new_tokens: int,
         started: StartTimings,
         adapters: Sequence[TypeAdapter[Any] | None],
+        stop: Sequence[str] = (),
     ) -> None:
         context = context_length(model)
         budgets = [
@@ -126,7 +128,7 @@ class Generation:
         self._sampler = Sampler()
         self._decode_s: dict[int, float] = {}  # of the rows that have ended
         self.rows = [
-            Row(vocabulary, matcher, budget)
+            Row(vocabulary, matcher, budget, stop)
             for matcher, budget in zip(matchers, budgets, strict=True)
         ]
 
@@ -138,6 +140,7 @@ class Generation:
         drawn: list[int] = []  # what each of them drew last
         while True:
             self._write_masks(live, bitmask)
+            yield from self._new_texts(live)  # of rows that ended just now
             going = [row for row in live if self.rows[row].finish_reason is None]
             self._decode_s |= dict.fromkeys(set(live) - set(going), self._clock.decoding_s())
             if not going:
@@ -160,15 +163,19 @@ class Generation:
             with self._clock.measure("sampler"):
                 drawn = self._draw(logits, live, bitmask)
             with self._clock.measure("accept"):
-                texts = [self._accept(row, token) for row, token in zip(live, drawn, strict=True)]
-            for row, text in zip(live, texts, strict=True):
-                if text:
-                    with self._clock.pause():
-                        yield row, text
+                for row, token_id in zip(live, drawn, strict=True):
+                    self._accept(row, token_id)
+            yield from self._new_texts(live)
 
     def results(self) -> list[GenerationResult]:
         """Return what came of each row, once `run` is through."""
         return [self._result(row) for row in range(len(self.rows))]
+
+    def _new_texts(self, live: list[int]) -> Iterator[tuple[int, str]]:
+        for row in live:
+            if text := self.rows[row].take_text():
+                with self._clock.pause():
+                    yield row, text
 
     def _write_masks(self, live: list[int], bitmask: npt.NDArray[np.int32]) -> None:
         """Say what may come next in each live row, and end rows with nothing left to draw."""
@@ -208,8 +215,8 @@ class Generation:
                 one.reports.append(report)
         return [int(token_id) for token_id in output.token_ids]
 
-    def _accept(self, row: int, token_id: int) -> str:
-        """Move one row on by a token, and return the text that it completed."""
+    def _accept(self, row: int, token_id: int) -> None:
+        """Move one row on by a token."""
         matcher = self.rows[row].matcher
         if matcher is not None:
             if not matcher.accept_token(token_id):
@@ -217,7 +224,7 @@ class Generation:
                     f"token {token_id} was drawn for row {row}, and its grammar does not allow it\n"
                     "hint: this is a bug of constrain; please report the grammar and the seed"
                 )
-        return self.rows[row].add(token_id)
+        self.rows[row].add(token_id)
 
     def _result(self, index: int) -> GenerationResult:
         row = self.rows[index]
@@ -245,6 +252,7 @@ class Generation:
             finish_reason=row.finish_reason,
             timings=timings,
             reports=tuple(row.reports),
+            stop_string=row.stop_string,
             adapter=self._adapters[index],
         )
 

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FinishReason", "GenerationResult", "GenerationTimings"]
 
-FinishReason = Literal["stop", "length"]
-"""`stop`: an end token, or a sentence that cannot grow. `length`: a budget of tokens ran out."""
+FinishReason = Literal["stop", "length", "stop_string"]
+"""`stop`: an end token, or a sentence that cannot grow. `length`: a budget of tokens ran out.
+`stop_string`: one of the texts given as `stop` came; what was before it may be no whole sentence.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +68,17 @@ class GenerationResult:
     """One generated sequence."""
 
     text: str
-    """What the tokens spell. Special tokens spell nothing."""
+    """What the tokens spell, up to a stop text. Special tokens spell nothing."""
     token_ids: tuple[int, ...]
-    """The tokens drawn, without the end token."""
+    """The tokens drawn, without the end token; with those that spell a stop text."""
     text_bytes: bytes
     """`text` as bytes, and the start of a character where the budget cut one in two."""
     finish_reason: FinishReason
     timings: GenerationTimings
     reports: tuple[RowReport, ...] = field(default=(), repr=False)
     """One per token drawn, an end token included, if `SamplingParams.logprobs` asked; else none."""
+    stop_string: str | None = None
+    """Which of the texts given as `stop` ended it; None where none did."""
     adapter: TypeAdapter[Any] | None = field(default=None, repr=False, compare=False)
     """Of a grammar from pydantic, what reads its texts."""
 
@@ -83,7 +87,8 @@ class GenerationResult:
         """What `text` spells: an object of the grammar's pydantic type, else a JSON value.
 
         Raises:
-            json.JSONDecodeError: It spells none: another kind of grammar, or cut by the budget.
+            json.JSONDecodeError: It spells none: another kind of grammar, or cut by the budget or a
+                stop text.
             pydantic.ValidationError: The same for a grammar from pydantic, or a validator written
                 by the user rejects it.
         """

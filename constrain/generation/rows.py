@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constrain.generation.result import FinishReason
+from constrain.generation.stop import StopSearch
 from constrain.generation.text import Utf8Text
 
 if TYPE_CHECKING:
@@ -27,13 +29,19 @@ class Row:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, matcher: Matcher | None, max_new_tokens: int
+        self,
+        vocabulary: Vocabulary,
+        matcher: Matcher | None,
+        max_new_tokens: int,
+        stop: Sequence[str] = (),
     ) -> None:
         self._vocabulary = vocabulary
         self._max_new_tokens = max_new_tokens
+        self._stop = StopSearch(stop)
         self._decoder = Utf8Text()
         self._pieces: list[bytes] = []
         self._texts: list[str] = []
+        self._num_taken = 0  # of them, by `take_text`
         self.matcher = matcher
         self.token_ids: list[int] = []
         self.reports: list[RowReport] = []
@@ -50,25 +58,39 @@ class Row:
         """Everything said so far, as bytes."""
         return b"".join(self._pieces)
 
-    def add(self, token_id: int) -> str:
-        """Note a token that was drawn and accepted, and return the text that it completed."""
+    @property
+    def stop_string(self) -> str | None:
+        """The stop text that cut the text, if one did."""
+        return self._stop.found
+
+    def add(self, token_id: int) -> None:
+        """Note a token that was drawn and accepted."""
         self.num_drawn += 1
         if token_id in self._vocabulary.eos_token_ids:
             self.end("stop")
-            return ""
+            return
         self.token_ids.append(token_id)
-        piece = self._vocabulary.decode([token_id])
-        self._pieces.append(piece)
-        text = self._decoder.add(piece)
-        self._texts.append(text)
+        self._say(self._stop.add(self._vocabulary.decode([token_id])))
+        if self._stop.found is not None:
+            self.end("stop_string")
+
+    def take_text(self) -> str:
+        """Return the text that was completed since the last call."""
+        text = "".join(self._texts[self._num_taken :])
+        self._num_taken = len(self._texts)
         return text
 
     def end(self, reason: FinishReason) -> None:
-        """End the sequence, unless it has ended."""
+        """End the sequence, unless it has ended, and say what might have begun a stop text."""
         if self.finish_reason is None:
             self.finish_reason = reason
+            self._say(self._stop.held_back)
 
     def end_if_full(self) -> None:
         """End the sequence if its budget of tokens is used up."""
         if self.num_drawn >= self._max_new_tokens:
             self.end("length")
+
+    def _say(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._texts.append(self._decoder.add(data))

@@ -38,7 +38,7 @@ def vocabulary_of(tokenizer: Tokenizer, model: Model = None) -> Vocabulary:
     if not hasattr(tokenizer, "eos_token_id"):
         raise ModelError(
             f"{type(tokenizer).__name__} is no tokenizer of transformers\n"
-            "hint: pass the model's tokenizer, or vocabulary=constrain.Vocabulary(...)"
+            "hint: pass the model's tokenizer, or vocab=constrain.Vocabulary(...)"
         )
     width = None if model is None else logit_width(model)
     ends = end_token_ids(tokenizer, model)

@@ -33,7 +33,7 @@ from constrain.lint.repetition import check_repetition
 from constrain.lint.rules import check_rules, make_graph
 from constrain.lint.schema import check_schema, place_of_pointer, read_places
 from constrain.lint.tokens import check_compiled, check_tokens
-from constrain.vocab import Vocabulary
+from constrain.vocab import Vocabulary, vocab_argument
 
 __all__ = ["KINDS", "Kind", "lint"]
 
@@ -54,9 +54,10 @@ def lint(
     flags: str = "",
     format: str = "assert",
     on_unsupported: str = "refuse",
-    vocabulary: Vocabulary | None = None,
+    vocab: Vocabulary | None = None,
     ignore: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
+    vocabulary: Vocabulary | None = None,
 ) -> list[Finding]:
     """Look for what is wrong with a grammar, and for what its author may not have meant.
 
@@ -74,9 +75,10 @@ def lint(
         flags: Of a pattern, as of `Grammar.from_regex`.
         format: Of a JSON Schema, as of `Grammar.from_json_schema`.
         on_unsupported: Of a JSON Schema.
-        vocabulary: What the grammar is for: then what it lacks is found too.
+        vocab: What the grammar is for: then what it lacks is found too.
         ignore: Codes that are not looked for.
         limits: Budgets.
+        vocabulary: The older name of `vocab`; deprecated.
 
     Returns:
         The findings in the order of their places, those without a place first.
@@ -88,6 +90,7 @@ def lint(
     Cost: what reading the grammar costs, and for Lark a search for each two patterns that may
     stand at one place.
     """
+    vocab = vocab_argument("lint", vocab, vocabulary)
     if not isinstance(text, str):
         raise GrammarError(f"a grammar must be a str, not {type(text).__name__}")
     if kind not in KINDS:
@@ -99,7 +102,7 @@ def lint(
             f"there is no code {unknown[0]!r}",
             hint=f"did you mean {near!r}?" if near else f"codes are {', '.join(CODES)}",
         )
-    run = _Run(Source(text), vocabulary, limits)
+    run = _Run(Source(text), vocab, limits)
     if kind == "lark":
         options = {"parser": parser, "lexer": lexer, "postlex": postlex}
         found = run.lark(start or "start", dialect or "auto", import_paths, options)

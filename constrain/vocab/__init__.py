@@ -11,14 +11,16 @@ Not decided here: which tokens a grammar allows (`automaton`), and whether a voc
 it.
 
 Reading order: `vocabulary.py`, `arguments.py` (what it is given), `texts.py`, `trie.py`,
-`kept_trie.py`, `disk_cache.py`, `per_vocabulary.py`, `adapters/` (its docstring defines the bytes
-of a token).
+`kept_trie.py`,
+`disk_cache.py`, `per_vocabulary.py`, `renamed.py`, `adapters/` (its docstring defines
+the bytes of a token).
 """
 
 from __future__ import annotations
 
 from constrain.vocab.per_vocabulary import per_vocabulary
+from constrain.vocab.renamed import vocab_argument
 from constrain.vocab.trie import Trie, build_trie
 from constrain.vocab.vocabulary import Vocabulary
 
-__all__ = ["Trie", "Vocabulary", "build_trie", "per_vocabulary"]
+__all__ = ["Trie", "Vocabulary", "build_trie", "per_vocabulary", "vocab_argument"]

@@ -29,7 +29,7 @@ PAIRS = r'\{"(a|b)+": \d{1,3}(, "(a|b)+": \d{1,3}){0,2}\}'
 def run(prompt: Any = (3,), grammar: Any = None, model: Any = None, **options: Any) -> Any:
     """Generate with the stand-ins."""
     prompt = list(prompt) if isinstance(prompt, tuple) else prompt
-    options = {"vocabulary": vocabulary(), "max_new_tokens": 60} | options
+    options = {"vocab": vocabulary(), "max_new_tokens": 60} | options
     return constrain.generate(model or StandIn(), None, prompt, grammar=grammar, **options)
 
 
@@ -234,7 +234,7 @@ def test_a_compiled_grammar_is_used_with_its_vocabulary() -> None:
     assert len(result.text) == 6
     other = vocabulary(eos_token_ids=[END])
     with pytest.raises(ModelError, match="different vocabularies"):
-        run(grammar=compiled, vocabulary=other)
+        run(grammar=compiled, vocab=other)
 
 
 def test_a_grammar_compiled_for_other_tokens_than_the_tokenizer_s_is_refused() -> None:
@@ -254,7 +254,7 @@ def test_a_grammar_compiled_for_other_tokens_than_the_tokenizer_s_is_refused() -
     )
     with pytest.raises(ModelError, match=match):
         constrain.generate(StandIn(), tokenizer, [3], grammar=compiled)
-    given = constrain.generate(StandIn(), tokenizer, [3], grammar=compiled, vocabulary=other)
+    given = constrain.generate(StandIn(), tokenizer, [3], grammar=compiled, vocab=other)
     assert len(given.text) == 6, "whoever names the vocabulary means it"
 
 
@@ -324,7 +324,7 @@ def test_the_figures_add_up() -> None:
         ({"grammar": constrain.Grammar.from_regex("[^\\s\\S]")}, UnsatisfiableError, "no text"),
         ({"model": object()}, ModelError, "cannot be called as a model"),
         ({"prompt": "a"}, ModelError, "a prompt of text needs a tokenizer, not NoneType"),
-        ({"vocabulary": None}, ModelError, "NoneType is no tokenizer of transformers"),
+        ({"vocab": None}, ModelError, "NoneType is no tokenizer of transformers"),
     ],
 )
 def test_a_wrong_argument_is_named(

@@ -143,17 +143,17 @@ FOUND: dict[str, list[Case]] = {
         Case("json", '{"type": "array"}', 1, 2, "an array of any length"),
     ],
     "absent-token": [
-        Case("gbnf", 'root ::= <think> "a"', 1, 10, "'<think>'", {"vocabulary": BYTES}),
-        Case("gbnf", 'root ::= "a" <[999]>', 1, 14, "token 999", {"vocabulary": BYTES}),
+        Case("gbnf", 'root ::= <think> "a"', 1, 10, "'<think>'", {"vocab": BYTES}),
+        Case("gbnf", 'root ::= "a" <[999]>', 1, 14, "token 999", {"vocab": BYTES}),
     ],
     "token-as-text": [
-        Case("gbnf", 'root ::= "<|think|>" "a"', 1, 10, "special token", {"vocabulary": BYTES}),
+        Case("gbnf", 'root ::= "<|think|>" "a"', 1, 10, "special token", {"vocab": BYTES}),
     ],
     "unspellable": [
-        Case("gbnf", 'root ::= "a" "x"', 1, 14, "no token has 'x'", {"vocabulary": LETTERS}),
-        Case("gbnf", 'root ::= "a" [x-z]', 1, 14, "'x', 'y', 'z'", {"vocabulary": LETTERS}),
-        Case("regex", "[ab]+é", 1, 6, "byte 0xA9", {"vocabulary": LETTERS}),
-        Case("json", '{"type": "boolean"}', 0, 0, "cannot spell", {"vocabulary": LETTERS}),
+        Case("gbnf", 'root ::= "a" "x"', 1, 14, "no token has 'x'", {"vocab": LETTERS}),
+        Case("gbnf", 'root ::= "a" [x-z]', 1, 14, "'x', 'y', 'z'", {"vocab": LETTERS}),
+        Case("regex", "[ab]+é", 1, 6, "byte 0xA9", {"vocab": LETTERS}),
+        Case("json", '{"type": "boolean"}', 0, 0, "cannot spell", {"vocab": LETTERS}),
     ],
     "unused-definition": [
         Case("json", '{"$defs": {"a": {}, "b": {}},\n "$ref": "#/$defs/a"}', 1, 21, "'b'"),
@@ -248,13 +248,13 @@ CLEAN: dict[str, list[Clean]] = {
         Clean("json", '{"enum": ["a"], "type": "string"}'),
     ],
     "absent-token": [
-        Clean("gbnf", 'root ::= <|think|> "a"', {"vocabulary": BYTES}),
-        Clean("gbnf", 'root ::= "<think>" <[97]>', {"vocabulary": BYTES}),
+        Clean("gbnf", 'root ::= <|think|> "a"', {"vocab": BYTES}),
+        Clean("gbnf", 'root ::= "<think>" <[97]>', {"vocab": BYTES}),
     ],
-    "token-as-text": [Clean("gbnf", 'root ::= "<|thin" <|think|>', {"vocabulary": BYTES})],
+    "token-as-text": [Clean("gbnf", 'root ::= "<|thin" <|think|>', {"vocab": BYTES})],
     "unspellable": [
-        Clean("gbnf", 'root ::= "a" [bx]', {"vocabulary": LETTERS}),
-        Clean("regex", "[^é]+é", {"vocabulary": BYTES}),
+        Clean("gbnf", 'root ::= "a" [bx]', {"vocab": LETTERS}),
+        Clean("regex", "[^é]+é", {"vocab": BYTES}),
     ],
     "unused-definition": [
         Clean("json", '{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {}}, "$ref": "#/$defs/a"}'),

@@ -41,7 +41,7 @@ def generate(grammar: Any, prompt: Any = None, **more: Any) -> Any:
         prompt=[0] if prompt is None else prompt,
         grammar=grammar,
         params=constrain.SamplingParams(temperature=0),
-        vocabulary=VOCAB,
+        vocab=VOCAB,
         **more,
     )
 
