@@ -19,7 +19,8 @@ from dataclasses import replace
 from typing import Final
 
 from constrain.frontends.cfg import Choice, Expression, Repetition, Sequence, Symbol
-from constrain.frontends.cfg.graph import Graph, components
+from constrain.frontends.cfg.graph import Graph
+from constrain.frontends.components import components
 from constrain.limits import Limits
 from constrain.lint.findings import Finding
 from constrain.lint.outline import Definition, Outline, walk

@@ -11,13 +11,12 @@ them), whose cycles are left recursion, hidden or mutual or not.
 
 Cost: O(nodes + edges). Nothing here recurses.
 
-Source: the worklist is Dowling and Gallier (1984); the components are Tarjan's (1972).
+Source: the worklist is Dowling and Gallier (1984).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Sequence as Parts
 
 from constrain.algebra.terms import EMPTY, non_nullable
 from constrain.frontends.cfg.expressions import (
@@ -29,9 +28,10 @@ from constrain.frontends.cfg.expressions import (
     Terminal,
     parts_of,
 )
+from constrain.frontends.components import components
 from constrain.limits import Limits
 
-__all__ = ["Graph", "components"]
+__all__ = ["Graph"]
 
 _NEVER = 1 << 62
 
@@ -168,44 +168,3 @@ class Graph:
 
     def _is_sequence(self, n: int) -> bool:
         return isinstance(self.nodes[n], Sequence)
-
-
-def components(successors: Parts[Parts[int]]) -> tuple[list[int], list[list[int]]]:
-    """The component of each node, and the components, each after those that it leads to."""
-    number = [0] * len(successors)  # 0: not yet seen
-    low = [0] * len(successors)
-    component = [-1] * len(successors)
-    done: list[list[int]] = []
-    opened: list[int] = []
-    count = 0
-    for root in range(len(successors)):
-        if number[root]:
-            continue
-        path = [(root, iter(successors[root]))]
-        count += 1
-        number[root] = low[root] = count
-        opened.append(root)
-        while path:
-            n, rest = path[-1]
-            for s in rest:
-                if not number[s]:
-                    count += 1
-                    number[s] = low[s] = count
-                    opened.append(s)
-                    path.append((s, iter(successors[s])))
-                    break
-                if component[s] < 0:
-                    low[n] = min(low[n], number[s])
-            else:
-                path.pop()
-                if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[n])
-                if low[n] == number[n]:
-                    at = len(opened) - 1
-                    while opened[at] != n:
-                        at -= 1
-                    for member in opened[at:]:
-                        component[member] = len(done)
-                    done.append(opened[at:])
-                    del opened[at:]
-    return component, done

@@ -19,7 +19,7 @@ from functools import partial
 
 from constrain.algebra.terms import EMPTY, EPS, Rule, Term, alt, cat, optional
 from constrain.frontends.cfg.equations import Equations, Terms
-from constrain.frontends.cfg.graph import components
+from constrain.frontends.components import components
 
 __all__ = ["LeftCorner"]
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from constrain.algebra.terms import EMPTY, EPS, Rule, Term, alt, cat, star
+from constrain.frontends.components import components
 
 __all__ = ["Equation", "solve"]
 
@@ -43,49 +44,25 @@ def solve(equations: Mapping[S, Equation[S]], root: S, made: dict[S, Term], name
         made: What is known of other states; extended by all that are solved.
         name: Of the rules, where there must be some.
     """
-    for part in _components(equations, root, made):
+    for part in _parts(equations, root, made):
         _Part(equations, part, made, name).solve()
     return made[root]
 
 
-def _components(
-    equations: Mapping[S, Equation[S]], root: S, made: Mapping[S, Term]
-) -> list[list[S]]:
-    """Strongly connected parts, those that others lead to first (Tarjan)."""
-    number: dict[S, int] = {root: 0}
-    low: dict[S, int] = {root: 0}
-    open_states: list[S] = [root]
-    is_open = {root}
-    found: list[list[S]] = []
-    stack = [(root, iter(equations[root].edges))]
-    while stack:
-        state, edges = stack[-1]
-        for _, target in edges:
-            if target in made:
-                continue
+def _parts(equations: Mapping[S, Equation[S]], root: S, made: Mapping[S, Term]) -> list[list[S]]:
+    """Strongly connected parts of what is not made, those that others lead to first."""
+    number = {root: 0}
+    states = [root]
+    successors: list[list[int]] = []
+    for state in states:  # grows by what is found
+        targets = [t for _, t in equations[state].edges if t not in made]
+        for target in targets:
             if target not in number:
-                number[target] = low[target] = len(number)
-                open_states.append(target)
-                is_open.add(target)
-                stack.append((target, iter(equations[target].edges)))
-                break
-            if target in is_open:
-                low[state] = min(low[state], number[target])
-        else:
-            stack.pop()
-            if stack:
-                above = stack[-1][0]
-                low[above] = min(low[above], low[state])
-            if low[state] == number[state]:
-                part = []
-                while True:
-                    member = open_states.pop()
-                    is_open.discard(member)
-                    part.append(member)
-                    if member == state:
-                        break
-                found.append(part)
-    return found
+                number[target] = len(states)
+                states.append(target)
+        successors.append([number[t] for t in targets])
+    # Where a part is entered is tried last as the state to take out.
+    return [[states[n] for n in reversed(part)] for part in components(successors)[1]]
 
 
 class _Part(Generic[S]):

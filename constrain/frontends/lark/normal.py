@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Final
 
+from constrain.frontends.components import components
 from constrain.frontends.lark.automaton import Production
 
 __all__ = ["nullable_symbols", "without_empty_and_cycles"]
@@ -109,40 +110,10 @@ def _without_cycles(rules: Sequence[Production], root: str) -> list[Production]:
 
 
 def _leaders(units: dict[str, list[str]], root: str) -> dict[str, str]:
-    """For each symbol on a cycle of unit productions one that stands for all on it (Tarjan)."""
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    opened: list[str] = []
-    is_open: set[str] = set()
-    leader: dict[str, str] = {}
-    for first in (root, *units):
-        if first in number:
-            continue
-        number[first] = low[first] = len(number)
-        opened.append(first)
-        is_open.add(first)
-        stack = [(first, iter(units.get(first, ())))]
-        while stack:
-            symbol, targets = stack[-1]
-            for target in targets:
-                if target not in number:
-                    number[target] = low[target] = len(number)
-                    opened.append(target)
-                    is_open.add(target)
-                    stack.append((target, iter(units.get(target, ()))))
-                    break
-                if target in is_open:
-                    low[symbol] = min(low[symbol], number[target])
-            else:
-                stack.pop()
-                if stack:
-                    above = stack[-1][0]
-                    low[above] = min(low[above], low[symbol])
-                if low[symbol] == number[symbol]:
-                    while True:
-                        member = opened.pop()
-                        is_open.discard(member)
-                        leader[member] = symbol
-                        if member == symbol:
-                            break
-    return leader
+    """For each symbol on a cycle of unit productions one that stands for all on it."""
+    symbols = list(dict.fromkeys((root, *units)))
+    number = {symbol: n for n, symbol in enumerate(symbols)}
+    parts = components(
+        [[number[s] for s in units.get(symbol, ()) if s in number] for symbol in symbols]
+    )[1]
+    return {symbols[n]: symbols[part[0]] for part in parts for n in part}

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from constrain.frontends.cfg.graph import components
+from constrain.frontends.components import components
 from constrain.frontends.lark.automaton import Production
 from constrain.limits import DEFAULT_LIMITS, Limits
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from constrain.errors import GrammarSyntaxError
-from constrain.frontends.cfg.graph import components
+from constrain.frontends.components import components
 
 __all__ = ["check_templates"]
 
