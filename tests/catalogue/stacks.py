@@ -14,10 +14,12 @@ from math import inf
 from typing import Any
 
 from constrain.algebra.terms import Rule
-from constrain.frontends.lark import boundaries
 from constrain.frontends.lark.automaton import ROOT
-from constrain.frontends.lark.indent import IndentedLalr, IndentedStack
-from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.boundaries import Boundary
+from constrain.frontends.lark.general import General
+from constrain.frontends.lark.indent import IndentedLalr, IndentedStack, Newlines
+from constrain.frontends.lark.lalr import Lalr
+from constrain.frontends.lark.stacks import Stack
 
 __all__ = ["StackDistances", "stacks_of"]
 
@@ -29,10 +31,13 @@ NOTHING_YET = 1.0
 
 def stacks_of(rule: Rule) -> tuple[Any, Iterable[Stack]] | None:
     """The table or automaton and the stacks that a rule of the front-end for Lark stands for."""
-    found = boundaries.stacks_of(rule)
-    if found is None:
-        return None
-    parser, stacks = found
+    if isinstance(rule.thunk, Boundary):
+        parser, stacks = rule.thunk.boundaries.parser, rule.thunk.stacks
+    else:  # inside the newline of an `Indenter`: the stacks after that
+        newlines = getattr(getattr(rule.thunk, "func", None), "__self__", None)
+        if not isinstance(newlines, Newlines):
+            return None
+        parser, stacks = newlines.parser, newlines.stacks
     if isinstance(parser, IndentedLalr):
         return parser.parser, [s.stack for s in stacks if isinstance(s, IndentedStack)]
     return parser, stacks

@@ -36,7 +36,7 @@ from constrain.frontends.lark.scanner import START, End, Place, Scanner, Spot
 from constrain.frontends.lark.stacks import Group, Parser, Stack, Unchanged
 from constrain.frontends.lark.threads import Machine
 
-__all__ = ["Boundaries", "Scanners", "stacks_of"]
+__all__ = ["Boundaries", "Boundary", "Scanners"]
 
 Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]]
 """The lexers at some stacks, each with the terminals whose lexemes the parser does not see."""
@@ -44,10 +44,17 @@ Scanners = Callable[[frozenset[Stack]], Iterable[tuple[Scanner, frozenset[str]]]
 _UNSEEN: Final[frozenset[str | None]] = frozenset((None,))
 
 
-class _Boundary:
+class Boundary:
     """A place between lexemes, and the thunk of its rule.
 
     It keeps the rule, and the rule it, so that the same place is the same rule while that is used.
+
+    Attributes:
+        boundaries: The rules of its grammar.
+        stacks: Of the parser.
+        spot: Of the lexers.
+        accepts: Whether the text may end here.
+        rule: Its rule.
     """
 
     __slots__ = ("__weakref__", "accepts", "boundaries", "rule", "spot", "stacks")
@@ -62,6 +69,7 @@ class _Boundary:
         self.accepts = accepts
 
     def __call__(self) -> Term:
+        """What may come."""
         return self.boundaries.body(self)
 
 
@@ -141,17 +149,6 @@ class _Plan:
         self.groups: dict[Hashable, _Lexemes] = {}
 
 
-def stacks_of(rule: Rule) -> tuple[Parser, frozenset[Stack]] | None:
-    """The parser and stacks that a rule stands for, if it is a place between lexemes.
-
-    For one inside the newline of an `Indenter`, those after that.
-    """
-    if isinstance(rule.thunk, _Boundary):
-        return rule.thunk.boundaries.parser, rule.thunk.stacks
-    owner = getattr(getattr(rule.thunk, "func", None), "__self__", None)
-    return (owner.parser, owner.stacks) if isinstance(owner, Newlines) else None
-
-
 class Boundaries:
     """The rules of one grammar.
 
@@ -183,7 +180,7 @@ class Boundaries:
         self._scanners = scanners
         self._prospects = prospects
         self._indented = indented
-        self._made: WeakValueDictionary[tuple[frozenset[Stack], Spot], _Boundary] = (
+        self._made: WeakValueDictionary[tuple[frozenset[Stack], Spot], Boundary] = (
             WeakValueDictionary()
         )
         self._shares = share and prospects is None
@@ -216,7 +213,7 @@ class Boundaries:
                 nullable = accepts and machine.holds_at_end(spot.pending)
                 if not nullable and machine.forbids_all(spot.pending, spot.left):
                     return None
-                found = self._made[key] = _Boundary(self, stacks, spot, accepts)
+                found = self._made[key] = Boundary(self, stacks, spot, accepts)
                 found.rule = Rule(name, found, nullable=nullable, keep=False)
         return found.rule
 
@@ -231,7 +228,7 @@ class Boundaries:
                 return scanner.near(spot, known)
         return spot
 
-    def body(self, boundary: _Boundary) -> Term:
+    def body(self, boundary: Boundary) -> Term:
         """What may come at a boundary."""
         stacks, spot = boundary.stacks, boundary.spot
         members: list[Term] = [EPS] if boundary.rule.nullable else []
@@ -250,7 +247,7 @@ class Boundaries:
 
     def _words(
         self,
-        boundary: _Boundary,
+        boundary: Boundary,
         place: Place,
         ends: Iterable[End],
         scanner: Scanner,
@@ -268,7 +265,7 @@ class Boundaries:
                 members.append(cat(scanner.words(place, end), then))
         return alt(members)
 
-    def _groups(self, boundary: _Boundary, plan: _Plan) -> Iterable[Term]:
+    def _groups(self, boundary: Boundary, plan: _Plan) -> Iterable[Term]:
         """The lexemes of a lexer that can come, in the groups that the parser tells apart."""
         groups = self.parser.groups(boundary.stacks, plan.names)
         if plan.ignored:
@@ -360,7 +357,7 @@ class Boundaries:
             found = self._plans.setdefault((scanner, spot, newline), made)
         return found
 
-    def _newlines(self, boundary: _Boundary, scanner: Scanner) -> Term:
+    def _newlines(self, boundary: Boundary, scanner: Scanner) -> Term:
         assert self._indented is not None
         stacks = self._indented.feed_newline(boundary.stacks)
         if not stacks:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from constrain.frontends.lark.automaton import ROOT, Production
-from constrain.frontends.lark.stacks import Lalr
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.table import END
 
 __all__ = ["right_recursive", "split_by_conflicts"]

@@ -25,8 +25,9 @@ from constrain.frontends.cfg import Sequence as Parts
 from constrain.frontends.cfg.chart import Chart, Could, Net, Piece
 from constrain.frontends.cfg.explain import ScannedText, Scanner, derive, explain
 from constrain.frontends.explanation import Derivation, Explanation
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.read import read
-from constrain.frontends.lark.stacks import Lalr, Stack
+from constrain.frontends.lark.stacks import Stack
 from constrain.frontends.lark.table import Table
 from constrain.frontends.regex import lower, parse
 from constrain.frontends.regex.loose import without_assertions

@@ -20,16 +20,9 @@ from weakref import WeakValueDictionary
 
 from constrain.algebra.codepoints import CodepointSet
 from constrain.algebra.terms import Rule, Term, alt, cat
+from constrain.frontends.lark.lalr import Lalr, LalrGroup, Split
 from constrain.frontends.lark.scanner import Place, Scanner, Spot
-from constrain.frontends.lark.stacks import (
-    Group,
-    Lalr,
-    LalrGroup,
-    Pushed,
-    Split,
-    Stack,
-    Unchanged,
-)
+from constrain.frontends.lark.stacks import Group, Pushed, Stack, Unchanged
 from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 

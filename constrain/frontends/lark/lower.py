@@ -12,13 +12,15 @@ from constrain.frontends.lark.automaton import ROOT, Automaton, Production, redu
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
 from constrain.frontends.lark.conflicts import right_recursive
 from constrain.frontends.lark.forbidden import Forbidden
+from constrain.frontends.lark.general import General
 from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.normal import without_empty_and_cycles
 from constrain.frontends.lark.program import Program
 from constrain.frontends.lark.prospects import prospects
 from constrain.frontends.lark.pushdowns import Lexers
 from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot, growing
-from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.stacks import Stack
 from constrain.frontends.lark.tails import Tails, alike
 from constrain.frontends.lark.threads import NO_DEMANDS, Machine
 from constrain.frontends.regex import parse

@@ -16,12 +16,14 @@ from constrain.frontends.lark.adjacency import Adjacency
 from constrain.frontends.lark.automaton import Production
 from constrain.frontends.lark.completable import Reading, is_completable
 from constrain.frontends.lark.conflicts import split_by_conflicts
+from constrain.frontends.lark.general import General
 from constrain.frontends.lark.indent import IndentedLalr
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.nesting import is_nested
 from constrain.frontends.lark.pushdowns import GeneralPushdown, LalrPushdown, Lexers
 from constrain.frontends.lark.saturation import Saturation
 from constrain.frontends.lark.scanner import Spot
-from constrain.frontends.lark.stacks import General, Lalr, Stack
+from constrain.frontends.lark.stacks import Stack
 from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 from constrain.limits import Limits

@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Final
 
 from constrain.frontends.lark.automaton import ROOT
+from constrain.frontends.lark.general import General
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.saturation import Pop
 from constrain.frontends.lark.scanner import START, End, Scanner, Spot
-from constrain.frontends.lark.stacks import General, Lalr
 from constrain.frontends.lark.table import END
 from constrain.frontends.lark.threads import Machine
 

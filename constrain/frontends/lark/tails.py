@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from constrain.frontends.lark.automaton import Production
-from constrain.frontends.lark.stacks import Lalr
+from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.table import END
 
 __all__ = ["Tails", "alike"]
