@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from constrain.automaton import Automaton, MaskRow
+from constrain.automaton import MaskRow
 from constrain.errors import MatchError, SamplingError
 from constrain.matcher.bitmask import as_numpy_bitmask
-from constrain.matcher.matcher import Matcher
+from constrain.matcher.matcher import Matcher, RowMaker, remembered_rows, row_makers
 
 if TYPE_CHECKING:
     import torch
@@ -85,25 +85,9 @@ def fill_next_token_bitmasks(
         )
     if workers < 1:
         raise SamplingError(f"workers={workers!r}: this thread is one of them, so at least 1")
-    found: list[Int32Array] = []
-    missing: list[tuple[int, Matcher]] = []
-    for row, matcher in enumerate(matchers):
-        if type(matcher) is not Matcher:
-            if matcher is None:
-                found.append(words[row])
-                continue
-            raise TypeError(
-                f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}\n"
-                "hint: compiled.matcher() makes one for a sequence"
-            )
-        known = matcher._known_row(matcher._states[-1])
-        if known is None or known.empty:
-            missing.append((row, matcher))
-            found.append(words[row])
-        else:
-            found.append(known.words)
+    found, missing = remembered_rows(matchers, words)
     if missing:
-        for row, made in _make_rows(missing, workers).items():
+        for row, made in _make_rows(row_makers(missing), workers).items():
             found[row] = made.words
     _copy_rows(found, words)
 
@@ -128,23 +112,20 @@ def _copy_rows(rows: list[Int32Array], words: Int32Array) -> None:
         target[row.size :] = 0
 
 
-def _make_rows(missing: list[tuple[int, Matcher]], workers: int) -> dict[int, MaskRow]:
-    """The rows of matchers, by row of the batch.
+def _make_rows(groups: Sequence[Sequence[RowMaker]], workers: int) -> dict[int, MaskRow]:
+    """The rows of matchers, by row of the batch; a group is made by one thread.
 
     Raises:
         MatchError: A sequence has ended or met a dead end.
     """
-    by_automaton: dict[Automaton, list[tuple[int, Matcher]]] = {}
-    for row, matcher in missing:
-        by_automaton.setdefault(matcher._automaton, []).append((row, matcher))
     made: dict[int, MaskRow] = {}
     failed: dict[int, Exception] = {}
-    todo = iter(list(by_automaton.values()))
+    todo = iter(groups)
 
-    def make(group: list[tuple[int, Matcher]]) -> None:
-        for row, matcher in group:
+    def make(group: Sequence[RowMaker]) -> None:
+        for row, make_row in group:
             try:
-                made[row] = matcher._mask_row()
+                made[row] = make_row()
             except Exception as error:
                 failed[row] = error
 
@@ -159,7 +140,7 @@ def _make_rows(missing: list[tuple[int, Matcher]], workers: int) -> dict[int, Ma
             make(group)
             spent = perf_counter() - began
             if spent > _LONG_S and spent > number * _LONG_ROW_S:
-                helpers = min(workers, len(by_automaton) - number) - 1
+                helpers = min(workers, len(groups) - number) - 1
                 pool = _pool(os.getpid(), workers - 1)
                 running = [pool.submit(work) for _ in range(helpers)]
                 break

@@ -9,7 +9,7 @@ there.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from constrain.algebra.printer import describe_bytes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-__all__ = ["Matcher"]
+__all__ = ["Matcher", "RowMaker", "remembered_rows", "row_makers"]
 
 MAX_JUMP_BYTES = 1 << 16
 """Longest forced text that one call returns; call again for more."""
@@ -38,6 +38,9 @@ MAX_JUMP_STATES = 16
 """States that forced text may lead to by different tokens, where a grammar counts them."""
 ENDED: Final = StateId(-1)
 """The state after an end token. No automaton has it, so it has no row either."""
+
+RowMaker = tuple[int, Callable[[], MaskRow]]
+"""A row of a batch, and what makes its mask, or raises as `Matcher.allowed_token_ids`."""
 
 
 class Matcher:
@@ -440,6 +443,53 @@ class Matcher:
         else:
             place = "accepting" if self.is_accepting else "incomplete"
         return f"Matcher({self._automaton.grammar.description}, steps={self.num_steps}, {place})"
+
+
+# For batches. A call for each row would cost as much as what it has to do.
+
+
+def remembered_rows(
+    matchers: Sequence[Matcher | None], words: npt.NDArray[np.int32]
+) -> tuple[list[npt.NDArray[np.int32]], list[tuple[int, Matcher]]]:
+    """The masks of a batch, as far as they are remembered.
+
+    Args:
+        matchers: One a row, or None for a row that stays as it is.
+        words: int32 [>= len(matchers), words]. Not written to.
+
+    Returns:
+        The mask of each row, and the matchers whose mask must be made; the row of `words` itself
+        stands in for that, and for what stays.
+
+    Raises:
+        TypeError: One is no matcher.
+    """
+    found = []
+    missing = []
+    for row, matcher in enumerate(matchers):
+        if type(matcher) is not Matcher:
+            if matcher is None:
+                found.append(words[row])
+                continue
+            raise TypeError(
+                f"row {row} is no constrain.Matcher or None: {type(matcher).__name__}\n"
+                "hint: compiled.matcher() makes one for a sequence"
+            )
+        known = matcher._known_row(matcher._states[-1])
+        if known is None or known.empty:
+            missing.append((row, matcher))
+            found.append(words[row])
+        else:
+            found.append(known.words)
+    return found, missing
+
+
+def row_makers(missing: Iterable[tuple[int, Matcher]]) -> list[list[RowMaker]]:
+    """What makes the masks of some matchers, those of one automaton together: it has one lock."""
+    by_automaton: dict[Automaton, list[RowMaker]] = {}
+    for row, matcher in missing:
+        by_automaton.setdefault(matcher._automaton, []).append((row, matcher._mask_row))
+    return list(by_automaton.values())
 
 
 def _integer(what: str, given: object) -> int:
