@@ -136,6 +136,10 @@ class _Search:
         self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
         self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
         self._progress: dict[tuple[str, str], _Progress] = {}
+        self._stepped: dict[tuple[Thread, int, Left], Sequence[Thread]] = {}
+        self._stepped_pending: dict[
+            tuple[frozenset[Demand], int, Left], frozenset[Demand] | None
+        ] = {}
         self._known: dict[str, dict[str, set[Spot]]] = {}
         self._settled: dict[str, set[Spot]] = {}
         self._not_settled: dict[str, set[Spot]] = {}
@@ -303,7 +307,7 @@ class _Search:
         going: dict[Thread, int] = {}
         for before, completed in here.threads:
             place = completed or at
-            for thread in machine.step((before,), atom, left):
+            for thread in self._step_thread(before, atom, left):
                 if not machine.completed(thread):
                     going.setdefault(thread, 0)
                 elif thread.demands:
@@ -450,13 +454,30 @@ class _Search:
         for codepoint in text:
             atom = machine.atoms.of(ord(codepoint))
             left = machine.remember(left, atom)
-            after = machine.step_pending(pending, atom, left)
+            after = self._step_pending(pending, atom, left)
             if after is None:
                 return False
             if not after:
                 return True
             pending = after
         return False
+
+    # Steps, most of which come again with other texts
+
+    def _step_thread(self, thread: Thread, atom: int, left: Left) -> Sequence[Thread]:
+        key = (thread, atom, left)
+        known = self._stepped.get(key)
+        if known is None:
+            known = self._stepped[key] = self._machine.step((thread,), atom, left)
+        return known
+
+    def _step_pending(
+        self, pending: frozenset[Demand], atom: int, left: Left
+    ) -> frozenset[Demand] | None:
+        key = (pending, atom, left)
+        if key not in self._stepped_pending:
+            self._stepped_pending[key] = self._machine.step_pending(pending, atom, left)
+        return self._stepped_pending[key]
 
 
 def _union(masks: Iterable[int]) -> int:

@@ -15,7 +15,7 @@ over a given text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from constrain.frontends.lark.alphabet import Atoms
@@ -82,7 +82,6 @@ class Machine:
             self.atoms.mask(i.points) if isinstance(i, Char) else 0 for i in program.code
         ]
         self._behind: dict[tuple[RegexNode, Left], bool] = {}
-        self._steps: dict[tuple[Thread, int, Left], Sequence[Thread]] = {}
         self._closures: dict[tuple[int, Left], tuple[Thread, ...]] = {}
         self._ended: dict[frozenset[Demand], bool] = {}
         self._at_once: dict[int, bool] = {}
@@ -311,33 +310,23 @@ class Machine:
         """
         found: dict[Thread, None] = {}
         for thread in threads:
-            if self._masks[thread.address] & atom or thread.demands:
-                found.update(dict.fromkeys(self._step(thread, atom, left)))
+            instruction = self.program.code[thread.address]
+            if isinstance(instruction, Char):
+                if not self._masks[thread.address] & atom:
+                    continue
+            elif not thread.demands:
+                continue
+            demands = self._step_demands(thread.demands, atom, left)
+            if demands is None:
+                continue
+            if not isinstance(instruction, Char):
+                found[Thread(thread.address, demands)] = None
+            elif demands:
+                found.update(dict.fromkeys(self._closure(instruction.then, demands, left)))
+            else:
+                found.update(dict.fromkeys(self.begin(instruction.then, left)))
         self.spend(len(found) + 1)
         return list(found)
-
-    def _step(self, thread: Thread, atom: int, left: Left) -> Sequence[Thread]:
-        key = (thread, atom, left)
-        known = self._steps.get(key)
-        if known is None:
-            known = self._steps[key] = self._step_anew(thread, atom, left)
-        return known
-
-    def _step_anew(self, thread: Thread, atom: int, left: Left) -> Sequence[Thread]:
-        instruction = self.program.code[thread.address]
-        if isinstance(instruction, Char):
-            if not self._masks[thread.address] & atom:
-                return ()
-        elif not thread.demands:
-            return ()
-        demands = self._step_demands(thread.demands, atom, left)
-        if demands is None:
-            return ()
-        if not isinstance(instruction, Char):
-            return (Thread(thread.address, demands),)
-        if demands:
-            return self._closure(instruction.then, demands, left)
-        return self.begin(instruction.then, left)
 
     def _step_demands(
         self, demands: frozenset[Demand], atom: int, left: Left
