@@ -2,6 +2,8 @@
 
     0 -> 1 -> 2 -> 1, 3        components [3], [1, 2], [0]
 
+With them, what is true of a node because of all that it leads to is one pass (`unions`).
+
 Cost: O(nodes + edges).
 Source: Tarjan, "Depth-first search and linear graph algorithms" (1972).
 """
@@ -9,8 +11,12 @@ Source: Tarjan, "Depth-first search and linear graph algorithms" (1972).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
-__all__ = ["components"]
+__all__ = ["components", "unions"]
+
+S = TypeVar("S", int, frozenset[str])
+"""A set: the bits of an integer, or names."""
 
 
 def components(successors: Sequence[Sequence[int]]) -> tuple[list[int], list[list[int]]]:
@@ -61,3 +67,18 @@ def components(successors: Sequence[Sequence[int]]) -> tuple[list[int], list[lis
                     done.append(opened[at:])
                     del opened[at:]
     return component, done
+
+
+def unions(own: Sequence[S], successors: Sequence[Sequence[int]]) -> list[S]:
+    """For each node the union of the sets of all nodes that it leads to, itself one of them."""
+    component, found = components(successors)
+    union: list[S] = []
+    for number, part in enumerate(found):  # those that others lead to come first
+        members = own[part[0]]
+        for node in part:
+            members |= own[node]
+            for other in successors[node]:
+                if component[other] < number:
+                    members |= union[component[other]]
+        union.append(members)
+    return [union[number] for number in component]

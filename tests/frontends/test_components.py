@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from constrain.frontends.components import components
+from constrain.frontends.components import components, unions
 
 
 def reachable(successors, node):
@@ -59,3 +59,16 @@ def test_a_long_path_needs_no_recursion():
     size = 100_000
     assert len(components([[n + 1] for n in range(size - 1)] + [[]])[1]) == size
     assert len(components([[n + 1] for n in range(size - 1)] + [[0]])[1]) == 1
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_unions_are_of_all_that_a_node_leads_to(seed):
+    random = Random(seed)
+    size = random.randrange(1, 20)
+    successors = [[random.randrange(size) for _ in range(random.randrange(3))] for _ in range(size)]
+    reaches = [reachable(successors, n) for n in range(size)]
+    assert unions([1 << n for n in range(size)], successors) == [
+        sum(1 << n for n in reached) for reached in reaches
+    ]
+    names = [frozenset((f"n{n}",)) for n in range(size)]
+    assert unions(names, successors) == [frozenset(f"n{n}" for n in r) for r in reaches]

@@ -9,12 +9,14 @@ Source: Knuth, "On the translation of languages from left to right" (1965).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 from constrain.limits import Limits
 
-__all__ = ["ROOT", "Automaton", "Production", "reduced"]
+__all__ = ["ROOT", "Automaton", "Production", "deriving", "reduced"]
+
+S = TypeVar("S", bound=Hashable)
 
 ROOT: Final = "$root"
 
@@ -104,6 +106,42 @@ class Automaton:
         return state
 
 
+def deriving(productions: Iterable[tuple[S, Sequence[S]]], terminals: Iterable[S] = ()) -> set[S]:
+    """The rules that have a text of some terminals; of none, which is the empty text.
+
+    Args:
+        productions: Origin and expansion of each.
+        terminals: Those that may be in the text.
+
+    Cost: O(size of the productions).
+    Source: Dowling and Gallier (1984).
+    """
+    given = set(terminals)
+    users: dict[S, list[int]] = {}
+    origins = []
+    missing = []
+    todo = []
+    for n, (origin, expansion) in enumerate(productions):
+        needs = set(expansion) - given
+        origins.append(origin)
+        missing.append(len(needs))
+        for symbol in needs:
+            users.setdefault(symbol, []).append(n)
+        if not needs:
+            todo.append(origin)
+    found: set[S] = set()
+    while todo:
+        origin = todo.pop()
+        if origin in found:
+            continue
+        found.add(origin)
+        for n in users.get(origin, ()):
+            missing[n] -= 1
+            if not missing[n]:
+                todo.append(origins[n])
+    return found
+
+
 def reduced(
     productions: Iterable[Production], terminals: Iterable[str]
 ) -> tuple[list[Production], set[str]]:
@@ -115,29 +153,10 @@ def reduced(
     """
     all_productions = list(dict.fromkeys(productions))
     ends = set(terminals)
-    users: dict[str, list[int]] = {}
-    missing = []
-    todo = []
-    for n, production in enumerate(all_productions):
-        needs = set(production.expansion) - ends
-        missing.append(len(needs))
-        for symbol in needs:
-            users.setdefault(symbol, []).append(n)
-        if not needs:
-            todo.append(n)
-    productive: set[str] = set()
-    while todo:
-        origin = all_productions[todo.pop()].origin
-        if origin in productive:
-            continue
-        productive.add(origin)
-        for n in users.get(origin, ()):
-            missing[n] -= 1
-            if not missing[n]:
-                todo.append(n)
+    productive = deriving(all_productions, ends)
     kept: dict[str, list[Production]] = {}
-    for n, production in enumerate(all_productions):
-        if not missing[n]:
+    for production in all_productions:
+        if all([s in ends or s in productive for s in production.expansion]):
             kept.setdefault(production.origin, []).append(production)
     reachable = {ROOT}
     order = [ROOT]

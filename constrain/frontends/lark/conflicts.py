@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from constrain.frontends.lark.automaton import ROOT, Production
+from constrain.frontends.components import unions
+from constrain.frontends.lark.automaton import ROOT, Production, deriving
 from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.table import END
 
@@ -140,7 +141,7 @@ class _Walks:
 
 
 def _local_conflicts(
-    parser: Lalr, walks: _Walks, follow: Mapping[str, set[str]]
+    parser: Lalr, walks: _Walks, follow: Mapping[str, frozenset[str]]
 ) -> dict[_Transition, _Signature]:
     """For transitions, what the productions must not precede; only where there is something."""
     complete: dict[int, dict[Production, None]] = {}
@@ -207,48 +208,38 @@ def _numbered(keys: Iterable[Hashable]) -> list[int]:
     return [table.setdefault(key, len(table)) for key in keys]
 
 
-def _follow(productions: Sequence[Production]) -> dict[str, set[str]]:
+def _follow(productions: Sequence[Production]) -> dict[str, frozenset[str]]:
     """What may follow each rule."""
-    origins = {p.origin for p in productions}
-    nullable: set[str] = set()
-    first: dict[str, set[str]] = {o: set() for o in origins}
-    changed = True
-    while changed:
-        changed = False
-        for origin, expansion in productions:
-            before = len(first[origin]), origin in nullable
-            for symbol in expansion:
-                if symbol not in origins:
-                    first[origin].add(symbol)
-                    break
-                first[origin] |= first[symbol]
-                if symbol not in nullable:
-                    break
-            else:
-                nullable.add(origin)
-            changed |= before != (len(first[origin]), origin in nullable)
-    follow: dict[str, set[str]] = {o: set() for o in origins}
-    follow[ROOT] = {END}
-    inside: dict[str, set[str]] = {}  # what follows the first, follows the second
+    number = {origin: n for n, origin in enumerate(dict.fromkeys([p.origin for p in productions]))}
+    nullable = deriving(productions)
+    own: list[set[str]] = [set() for _ in number]
+    begins_with: list[list[int]] = [[] for _ in number]
     for origin, expansion in productions:
-        after: set[str] = set()
+        n = number[origin]
+        for symbol in expansion:
+            if symbol not in number:
+                own[n].add(symbol)
+                break
+            begins_with[n].append(number[symbol])
+            if symbol not in nullable:
+                break
+    first = unions(list(map(frozenset, own)), begins_with)
+    own = [set() for _ in number]
+    own[number[ROOT]].add(END)
+    ends: list[list[int]] = [[] for _ in number]  # the rules that it may stand at the end of
+    for origin, expansion in productions:
+        after: frozenset[str] = frozenset()
         at_end = True
         for symbol in reversed(expansion):
-            if symbol not in origins:
-                after, at_end = {symbol}, False
+            if symbol not in number:
+                after, at_end = frozenset((symbol,)), False
                 continue
-            follow[symbol] |= after
+            n = number[symbol]
+            own[n] |= after
             if at_end:
-                inside.setdefault(origin, set()).add(symbol)
+                ends[n].append(number[origin])
             if symbol in nullable:
-                after = after | first[symbol]
+                after |= first[n]
             else:
-                after, at_end = set(first[symbol]), False
-    todo = list(origins)
-    while todo:
-        origin = todo.pop()
-        for symbol in inside.get(origin, ()):
-            if not follow[origin] <= follow[symbol]:
-                follow[symbol] |= follow[origin]
-                todo.append(symbol)
-    return follow
+                after, at_end = first[n], False
+    return dict(zip(number, unions(list(map(frozenset, own)), ends), strict=True))

@@ -15,9 +15,9 @@ from itertools import product
 from typing import Final
 
 from constrain.frontends.components import components
-from constrain.frontends.lark.automaton import Production
+from constrain.frontends.lark.automaton import Production, deriving
 
-__all__ = ["nullable_symbols", "without_empty_and_cycles"]
+__all__ = ["without_empty_and_cycles"]
 
 _FEW: Final = 4
 """Parts of one production that may be empty, up to which it stays whole."""
@@ -28,34 +28,9 @@ def without_empty_and_cycles(
 ) -> tuple[list[Production], bool]:
     """An equivalent grammar but for the empty text, and whether `root` has the empty text."""
     rules = list(productions)
-    nullable = nullable_symbols(rules)
+    nullable = deriving(rules)
     full = _with_parts_left_out(_cut(rules, nullable), nullable)
     return _without_cycles(full, root), root in nullable
-
-
-def nullable_symbols(rules: Sequence[Production]) -> set[str]:
-    """The symbols that have the empty text."""
-    users: dict[str, list[int]] = {}
-    missing = []
-    todo = []
-    for n, rule in enumerate(rules):
-        needs = set(rule.expansion)
-        missing.append(len(needs))
-        for symbol in needs:
-            users.setdefault(symbol, []).append(n)
-        if not needs:
-            todo.append(rule.origin)
-    found: set[str] = set()
-    while todo:
-        origin = todo.pop()
-        if origin in found:
-            continue
-        found.add(origin)
-        for n in users.get(origin, ()):
-            missing[n] -= 1
-            if not missing[n]:
-                todo.append(rules[n].origin)
-    return found
 
 
 def _cut(rules: Iterable[Production], nullable: set[str]) -> list[Production]:

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from constrain.frontends.components import components
-from constrain.frontends.lark.automaton import Production
+from constrain.frontends.components import components, unions
+from constrain.frontends.lark.automaton import Production, deriving
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["END", "Action", "Item", "Table", "TableOnly", "make_table"]
@@ -166,25 +166,9 @@ class _Grammar:
         return 1 << (terminal - self.n_rules)
 
     @cached_property
-    def nullable(self) -> bytearray:
-        """Which symbols may be empty."""
-        found = bytearray(len(self.names))
-        users: list[list[int]] = [[] for _ in self.names]
-        waiting = []
-        for n, (_, expansion) in enumerate(self.productions):
-            waiting.append(len(expansion))
-            for symbol in expansion:
-                users[symbol].append(n)
-        todo = [n for n, count in enumerate(waiting) if count == 0]
-        while todo:
-            origin = self.productions[todo.pop()][0]
-            if not found[origin]:
-                found[origin] = True
-                for user in users[origin]:
-                    waiting[user] -= 1
-                    if waiting[user] == 0:
-                        todo.append(user)
-        return found
+    def nullable(self) -> set[int]:
+        """The rules that may be empty."""
+        return deriving(self.productions)
 
     @cached_property
     def nullable_from(self) -> list[int]:
@@ -192,7 +176,7 @@ class _Grammar:
         found = []
         for _, expansion in self.productions:
             at = len(expansion)
-            while at and self.nullable[expansion[at - 1]]:
+            while at and expansion[at - 1] in self.nullable:
                 at -= 1
             found.append(at)
         return found
@@ -205,7 +189,7 @@ class _Grammar:
             for items in self.beginnings
         ]
         own = [1 << rule for rule in range(self.n_rules)]
-        return _closed(own, left)
+        return unions(own, left)
 
 
 class _States:
@@ -291,14 +275,14 @@ def _lookaheads(grammar: _Grammar, states: _States) -> list[dict[int, int]]:
     for start, first in states.first.items():
         rule = grammar.productions[grammar.roots[start]][1][0]
         shifted[number[first][rule]] |= grammar.bit(grammar.end)
-    empty_there = [[n for rule, n in by.items() if grammar.nullable[rule]] for by in number]
+    empty_there = [[n for rule, n in by.items() if rule in grammar.nullable] for by in number]
     reads = [empty_there[states.targets[state][rule]] for state, rule in transitions]
-    read = _closed(shifted, reads)
+    read = unions(shifted, reads)
     includes, lookback = _walks(grammar, states, transitions, number)
     for part in components(reads)[1]:  # to lark, what reads each other is one
         for one, other in zip(part, [*part[1:], part[0]], strict=True):
             includes[one].append(other)
-    follow = _closed(read, includes)
+    follow = unions(read, includes)
     found: list[dict[int, int]] = [{} for _ in states.targets]
     for n, ends in enumerate(lookback):
         for state, production in ends:
@@ -432,21 +416,6 @@ def _settled(
             f"Reduce/Reduce collision in Terminal({name!r}) between the following rules: {listed}"
         )
     return found
-
-
-def _closed(own: Sequence[int], leads_to: Sequence[Sequence[int]]) -> list[int]:
-    """For each node the union of the sets of all nodes that it leads to, itself one of them."""
-    part_of, parts = components(leads_to)
-    union: list[int] = []
-    for part in parts:  # those that others lead to come first
-        found = 0
-        for node in part:
-            found |= own[node]
-            for other in leads_to[node]:
-                if part_of[other] < len(union):
-                    found |= union[part_of[other]]
-        union.append(found)
-    return [union[part] for part in part_of]
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from constrain.errors import UnsupportedFeatureError
-from constrain.frontends.lark.automaton import Production
-from constrain.frontends.lark.normal import nullable_symbols
+from constrain.frontends.lark.automaton import Production, deriving
 from constrain.frontends.llguidance.productions import Counted
 from constrain.frontends.llguidance.stacks import name_of
 
@@ -29,7 +28,7 @@ def refuse_calls_first_in_themselves(
     """
     if not calls:
         return
-    nullable = nullable_symbols(productions)
+    nullable = deriving(productions)
     first: dict[str, set[str]] = {}
     for origin, expansion in productions:
         for symbol in expansion:
