@@ -37,10 +37,8 @@ Item = tuple[Production, int]
 _Transition = int
 """The number of a state with a rule that may begin there."""
 
-
 _TRANSITION_COST: Final = 4
 """What a transition of a state costs in `Limits.max_source_nodes`: some 15 us, and 300 bytes."""
-
 
 _SHOWN: Final = 3
 """Collisions that an error tells."""
