@@ -11,6 +11,6 @@ One folder each, none of which imports another unless it contains that language:
 `tags` (tool calls and other structure in free text, with schemas, patterns and grammars inside),
 and `choices` (a list of texts).
 `explanation` is what those that can say where a text stands have in common; `mistaken` is what is
-said to whoever gave a file name, or a grammar of another kind; `components` cuts a graph into its
-strongly connected components.
+said to whoever gave a file name, a grammar of another kind, or a name that nothing has;
+`components` cuts a graph into its strongly connected components.
 """

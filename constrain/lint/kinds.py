@@ -20,8 +20,8 @@ from constrain.errors import (
 )
 from constrain.frontends.cfg import Symbol
 from constrain.frontends.cfg import Terminal as Leaf
-from constrain.frontends.gbnf.reader import nearest
 from constrain.frontends.llguidance import is_dialect
+from constrain.frontends.mistaken import nearest
 from constrain.grammar import Grammar
 from constrain.limits import DEFAULT_LIMITS, Limits
 from constrain.lint.findings import CODES, Finding, Source

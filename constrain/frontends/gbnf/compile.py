@@ -5,8 +5,9 @@ from __future__ import annotations
 from constrain.algebra.terms import ALL, ANY_BYTE, Term, cat, complement, intersect
 from constrain.errors import GrammarError, GrammarSyntaxError, UnsatisfiableError
 from constrain.frontends.cfg import Expression, Symbol, Terminal, lower, parts_of
-from constrain.frontends.gbnf.reader import Reader, nearest, quoted
+from constrain.frontends.gbnf.reader import Reader, quoted
 from constrain.frontends.gbnf.syntax import Definition, read_rules
+from constrain.frontends.mistaken import hint_on_name, nearest
 from constrain.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["from_gbnf"]
@@ -53,13 +54,10 @@ def _check_names(reader: Reader, rules: dict[str, Definition], root: str) -> Non
     for rule in rules.values():
         for name, span in rule.uses:
             if name not in rules:
-                near = nearest(name, rules)
                 raise reader.error(
                     f"there is no rule {quoted(name)}",
                     *span,
-                    hint=f'literals are in quotes: "{name[:60]}"'
-                    if near is None
-                    else f"did you mean {near!r}?",
+                    hint=hint_on_name(name, rules, f'literals are in quotes: "{name[:60]}"'),
                 )
 
 

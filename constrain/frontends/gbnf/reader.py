@@ -8,14 +8,12 @@ digits is not, since `\x414` is two characters in llama.cpp.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Final
 
 from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
 from constrain.limits import Limits
 
-__all__ = ["Reader", "nearest", "quoted"]
+__all__ = ["Reader", "quoted"]
 
 _BLANKS: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)*+")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
@@ -163,10 +161,3 @@ class Reader:
 def quoted(name: str) -> str:
     """A name for a message, which may be as long as a text."""
     return repr(name if len(name) <= 60 else f"{name[:50]}...")
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant."""
-    few = [n for n, _ in zip(names, range(2000), strict=False) if len(n) <= 100]
-    found = get_close_matches(name[:100], few, 1)
-    return found[0] if found else None

@@ -28,7 +28,6 @@ from constrain.algebra.terms import (
     token,
 )
 from constrain.errors import GrammarSyntaxError, UnsupportedFeatureError
-from constrain.frontends.gbnf.reader import nearest
 from constrain.frontends.lark.automaton import Production
 from constrain.frontends.llguidance.contest import Contest, Ignored, Lexeme, Rows
 from constrain.frontends.llguidance.inline_json import lower_schema
@@ -53,6 +52,7 @@ from constrain.frontends.llguidance.syntax import (
     parts_of,
 )
 from constrain.frontends.llguidance.terminals import Terminals, unknown_name
+from constrain.frontends.mistaken import hint_on_name, nearest
 from constrain.limits import Limits
 
 __all__ = ["Counted", "Made", "make_productions"]
@@ -163,14 +163,11 @@ class _Writer:
             self._ignore(text)
         rule = grammar.rules.get(start)
         if rule is None:
-            near = nearest(start, grammar.rules)
             raise GrammarSyntaxError(
                 f"the grammar has no rule {start!r}",
                 source=self._source,
                 span=span,
-                hint="one rule is the whole: name it start"
-                if near is None
-                else f"did you mean {near!r}?",
+                hint=hint_on_name(start, grammar.rules, "one rule is the whole: name it start"),
             )
         return self._rule(text, rule, None, rule.span)
 

@@ -21,7 +21,6 @@ from constrain.errors import (
     RegexSyntaxError,
     UnsupportedFeatureError,
 )
-from constrain.frontends.gbnf.reader import nearest
 from constrain.frontends.llguidance.substrings import substring
 from constrain.frontends.llguidance.syntax import (
     Both,
@@ -42,6 +41,7 @@ from constrain.frontends.llguidance.syntax import (
     Substring,
     parts_of,
 )
+from constrain.frontends.mistaken import hint_on_name
 from constrain.frontends.regex import RegexNode, lower, parse
 from constrain.frontends.regex.nodes import Anchor, AnchorKind, Look, postorder
 from constrain.limits import Limits
@@ -184,15 +184,13 @@ class Terminals:
 
 def unknown_name(name: Name, source: str, grammar: GrammarText) -> GrammarSyntaxError:
     """That nothing has this name, with the nearest that something has."""
-    near = nearest(name.name, {**grammar.rules, **grammar.terminals})
+    names = {**grammar.rules, **grammar.terminals}
     kind = "terminal" if name.name.lstrip("_")[:1].isupper() else "rule"
     return GrammarSyntaxError(
         f"there is no {kind} {name.name!r}",
         source=source,
         span=name.span,
-        hint=f'literals are in quotes: "{name.name}"'
-        if near is None
-        else f"did you mean {near!r}?",
+        hint=hint_on_name(name.name, names, f'literals are in quotes: "{name.name}"'),
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import reprlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.json_schema.read import JSON, escape_pointer
+from constrain.frontends.mistaken import hint_on_name
 
-__all__ = ["Fields", "check", "nearest", "placed"]
+__all__ = ["Fields", "check", "placed"]
 
 _Kind: TypeAlias = type | tuple[type, ...]
 _KINDS: Final[dict[_Kind, str]] = {
@@ -74,7 +74,7 @@ class Fields:
                 raise UnsupportedFeatureError(
                     f"{self.what} with a field {key!r}, which is not known here",
                     pointer=self.at(key),
-                    hint=nearest(key, known, f"the fields are {', '.join(map(repr, known))}"),
+                    hint=hint_on_name(key, known, f"the fields are {', '.join(map(repr, known))}"),
                 )
 
     def at(self, *keys: str | int) -> str:
@@ -103,12 +103,6 @@ class Fields:
         for i, item in enumerate(items):
             check(item, kind, f"item {i} of {key!r}", self.at(key, i))
         return items
-
-
-def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A hint at the name that was probably meant, or another hint if there is none."""
-    found = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {found[0]!r}?" if found else otherwise
 
 
 def check(value: JSON, kind: _Kind, what: str, pointer: str) -> None:

@@ -20,11 +20,12 @@ from constrain.errors import GrammarError, UnsupportedFeatureError
 from constrain.frontends.gbnf import from_gbnf
 from constrain.frontends.json_schema import JSONStyle, from_json_schema
 from constrain.frontends.json_schema.read import JSON
+from constrain.frontends.mistaken import hint_on_name
 from constrain.frontends.regex import from_regex
 from constrain.frontends.tags.argument_styles import PARAMETERS
 from constrain.frontends.tags.arguments import arguments, json_without
 from constrain.frontends.tags.bounded_text import bounded_text
-from constrain.frontends.tags.fields import Fields, check, nearest, placed
+from constrain.frontends.tags.fields import Fields, check, placed
 from constrain.frontends.tags.free_text import Trigger, free_text, triggers_of
 from constrain.frontends.tags.markers import marker
 from constrain.limits import Limits
@@ -110,7 +111,7 @@ def _lower(part: Part, options: Options) -> Lowering:
             f"a format of type {name!r}, which is not known here",
             pointer=fields.at("type"),
             hint=_HINTS.get(name)
-            or nearest(name, _TYPES, f"the types are {', '.join(map(repr, _TYPES))}"),
+            or hint_on_name(name, _TYPES, f"the types are {', '.join(map(repr, _TYPES))}"),
         )
     lower, names = known
     fields.what = f"a {name!r} format"
@@ -138,7 +139,7 @@ def _json_schema(fields: Fields, end: End | None, options: Options) -> Lowering:
         raise UnsupportedFeatureError(
             f"a JSON Schema for texts in the style {spelling!r}, which is not known here",
             pointer=fields.at("style"),
-            hint=nearest(spelling, names, f"the styles are {', '.join(map(repr, names))}"),
+            hint=hint_on_name(spelling, names, f"the styles are {', '.join(map(repr, names))}"),
         )
     excludes = _excludes(fields)
     style = options.style

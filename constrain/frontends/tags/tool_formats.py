@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Final
 
 from constrain.errors import GrammarError
+from constrain.frontends.mistaken import hint_on_name
 from constrain.frontends.tags.argument_styles import PARAMETERS, PYTHON, ArgumentStyle
-from constrain.frontends.tags.fields import nearest
 from constrain.frontends.tags.markers import bracketed
 
 __all__ = ["TOOL_FORMATS", "ToolFormat", "resolve_tool_format"]
@@ -386,5 +386,5 @@ def resolve_tool_format(given: object) -> ToolFormat:
     own = 'ToolFormat(call=\'<call>{"name": $NAME, "arguments": $ARGS}</call>\')'
     raise GrammarError(
         f"format must be one of {names}, or a ToolFormat, not {given!r}",
-        hint=family or (nearest(given, TOOL_FORMATS, own) if isinstance(given, str) else own),
+        hint=family or (hint_on_name(given, TOOL_FORMATS, own) if isinstance(given, str) else own),
     )

@@ -18,9 +18,10 @@ from constrain.frontends.json_schema.compile import texts_of
 from constrain.frontends.json_schema.hints import is_bare_properties
 from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
+from constrain.frontends.mistaken import hint_on_name
 from constrain.frontends.regex import from_regex
 from constrain.frontends.tags.arguments import arguments, json_object
-from constrain.frontends.tags.fields import Fields, nearest, placed
+from constrain.frontends.tags.fields import Fields, placed
 from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin, triggers_of
 from constrain.frontends.tags.markers import marker
 from constrain.frontends.tags.tool_formats import ToolFormat, resolve_tool_format
@@ -288,6 +289,6 @@ def _named(fields: Fields, known: dict[str, _Tool]) -> _Tool:
         raise GrammarError(
             f"there is no tool {name!r}",
             pointer=fields.at("name"),
-            hint=nearest(name, known, others),
+            hint=hint_on_name(name, known, others),
         )
     return known[name]
