@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import pytest
 
@@ -16,6 +15,7 @@ from constrain import (
     UnsatisfiableError,
     UnsupportedFeatureError,
 )
+from tests.patience import fails_after
 
 WRONG = [
     ("", "a grammar needs at least one rule", 1),
@@ -174,11 +174,9 @@ def _chain(length: int, rule: str) -> str:
     ids=["groups", "open groups", "optional groups", "long", "many", "beginnings"],
 )
 def test_limits_are_named(text, limits, limit):
-    began = time.perf_counter()
-    with pytest.raises(LimitExceededError) as caught:
+    with fails_after(10), pytest.raises(LimitExceededError) as caught:
         Grammar.from_gbnf(text, limits=limits)
     assert caught.value.limit == limit
-    assert time.perf_counter() - began < 10
 
 
 def test_nesting_up_to_the_limit_works():
@@ -226,11 +224,10 @@ def test_only_text_is_read():
 
 def test_ten_thousand_words():
     words = [f"word{i * 7919 % 100003}" for i in range(10_000)]
-    began = time.perf_counter()
-    grammar = Grammar.from_gbnf("root ::= " + " | ".join(f'"{w}"' for w in words))
-    assert grammar.accepts(words[-1].encode())
-    assert not grammar.accepts(b"word")
-    assert time.perf_counter() - began < 10
+    with fails_after(10):
+        grammar = Grammar.from_gbnf("root ::= " + " | ".join(f'"{w}"' for w in words))
+        assert grammar.accepts(words[-1].encode())
+        assert not grammar.accepts(b"word")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +242,5 @@ def test_ten_thousand_words():
     ids=["blanks", "names", "quotes", "comments", "brackets"],
 )
 def test_reading_takes_time_in_proportion(text):
-    began = time.perf_counter()
-    with contextlib.suppress(GrammarSyntaxError):
+    with fails_after(10), contextlib.suppress(GrammarSyntaxError):
         Grammar.from_gbnf(text)
-    assert time.perf_counter() - began < 10

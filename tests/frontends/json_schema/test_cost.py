@@ -7,7 +7,6 @@ of the budget is enough. The clock only sees to it that nothing hangs.
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from constrain.algebra.store import DEAD, TermStore
 from constrain.errors import LimitExceededError, UnsatisfiableError
 from constrain.frontends.json_schema import from_json_schema
 from constrain.limits import DEFAULT_LIMITS, Limits
+from tests.patience import fails_after
 
 HANGS_SECONDS = 20
 SMALL = replace(DEFAULT_LIMITS, max_source_nodes=500_000)
@@ -27,14 +27,8 @@ SMALL = replace(DEFAULT_LIMITS, max_source_nodes=500_000)
 
 @pytest.fixture(autouse=True)
 def _guard() -> Iterator[None]:
-    def hangs(*_: object) -> None:
-        raise AssertionError(f"took over {HANGS_SECONDS} s")
-
-    before = signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(HANGS_SECONDS)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    with fails_after(HANGS_SECONDS):
+        yield
 
 
 class Language:
