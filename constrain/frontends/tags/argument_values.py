@@ -314,6 +314,16 @@ class Values(Lowering):
 
     # What cannot be written
 
+    @property
+    def _is_json(self) -> bool:
+        """Whether all of it is JSON, arguments too."""
+        return self.how.nested == "json" and self.how.string == '"$VALUE"'
+
+    @property
+    def escapes_marks(self) -> bool:
+        """Whether a string that has a mark in it can be written with an escape there."""
+        return self._is_json and self.style.escapes == "any"
+
     def nothing_left(self, values: ShapeSet) -> UnsupportedFeatureError:
         """The error where no string of some values can be written."""
         listed = [text for shape in values.strings for text in sorted(shape.only or ())]
@@ -322,7 +332,9 @@ class Values(Lowering):
         marks = " or ".join(map(repr, self.marks))
         return UnsupportedFeatureError(
             f"a string in arguments that cannot be written: {what} has {marks} in it",
-            hint="this way of writing calls has no escapes",
+            hint='style=JSONStyle(escapes="any") writes it with an escape'
+            if self._is_json
+            else "this way of writing calls has no escapes",
         )
 
     def is_empty(self, term: Term) -> bool:

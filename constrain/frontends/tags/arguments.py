@@ -89,19 +89,33 @@ def json_without(
     *,
     style: str | JSONStyle = "canonical",
     property_order: str = "declared",
+    objects: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Term:
     """The JSON texts of a schema of which no key and no string has certain texts in it, as written.
+
+    Args:
+        schema: A JSON Schema.
+        kept_out: The texts.
+        style: How the JSON is written.
+        property_order: "any" frees the order.
+        objects: Only objects count, as in `json_object`.
+        limits: Budgets.
 
     Raises:
         As `arguments`.
     """
     written = resolve_style(style, property_order)
-    reading = _understand(schema, limits, objects=False)
-    with reading.meaning.lock:
-        writer = Values(reading.meaning, reading.emptiness, written, _JSON, kept_out, loose=False)
+    reading = _understand(schema, limits, objects=objects)
+    meaning, emptiness = reading.meaning, reading.emptiness
+    with meaning.lock:
+        writer = Values(meaning, emptiness, written, _JSON, kept_out, loose=False)
         look(writer, [], reading.expr)
-        return writer.text(reading.expr)
+        if not objects:
+            return writer.text(reading.expr)
+        shapes = [s for s in meaning.shapes(reading.expr).objects if emptiness.object_has_value(s)]
+        around = writer.layout.around
+        return cat(around, alt([object_term(shape, writer) for shape in shapes]), around)
 
 
 _JSON: Final = ArgumentStyle('"$KEY":$VALUE', begin="{", between=",", end="}", string='"$VALUE"')

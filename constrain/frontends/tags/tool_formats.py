@@ -45,6 +45,7 @@ class ToolFormat:
             or a beginning of it.
         trigger: Where free text turns into calls: a beginning of what comes before the first
             name, by default `begin`, or all of it where that is empty.
+        gap: What may stand right behind `trigger` or not.
         whole_message: A turn is either calls or text; there is no text before calls, and a text
             does not begin as calls do.
         always_text: Text comes first even where calls are required, since the model reasons in it.
@@ -66,6 +67,7 @@ class ToolFormat:
     end: str = ""
     lead: str = ""
     trigger: str = ""
+    gap: str = ""
     whole_message: bool = False
     always_text: bool = False
     never: tuple[str, ...] = ()
@@ -87,6 +89,8 @@ class ToolFormat:
             raise GrammarError("something must stand before the name of the first tool")
         if self.whole_message and self.always_text:
             raise GrammarError("a turn that is either calls or text has no text before calls")
+        if self.whole_message and self.gap:
+            raise GrammarError("a turn that is either calls or text has no gap behind a trigger")
         if not self.opening.startswith(self.trigger):
             raise GrammarError(
                 f"calls begin with {self.opening!r}, which {self.trigger!r} does not begin"
@@ -104,14 +108,30 @@ class ToolFormat:
         return self.begin if first.startswith("$") else self.begin + first
 
     @property
+    def openings(self) -> tuple[str, ...]:
+        """`opening`, and with the gap in it."""
+        at = len(self.first_trigger)
+        with_gap = self.opening[:at] + self.gap + self.opening[at:]
+        return (self.opening, with_gap) if self.gap else (self.opening,)
+
+    @property
     def first_trigger(self) -> str:
         """The trigger, or its default."""
         return self.trigger or self.begin or self.opening
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Marks that stand after arguments: no argument that is written as it is has one in it."""
-        return tuple(bracketed(self.call.partition("$ARGS")[2]) + bracketed(self.end))
+        """Marks that no argument has in it, since readers cut a call there before they read it.
+
+        Those that stand after arguments, where a string is its text; else all, as what is between
+        quotes ends nothing, but readers that look for `<tool_call>` and `</tool_call>` find them
+        there, and take the rest for another call.
+        """
+        if self.arguments is not None and self.arguments.nested != "python":
+            return tuple(bracketed(self.call.partition("$ARGS")[2]) + bracketed(self.end))
+        texts = [self.begin, *self.pieces, self.between or "", self.end, self.stop]
+        found = dict.fromkeys([mark for text in texts for mark in bracketed(text)])
+        return tuple([m for m in found if not any([o != m and m in o for o in found])])
 
 
 _DIGITS: Final = "^(?:0|[1-9][0-9]{0,8})$"
@@ -187,10 +207,12 @@ TOOL_FORMATS: Final[Mapping[str, ToolFormat]] = MappingProxyType(
         ),
         "mistral-v3": ToolFormat(
             begin="[TOOL_CALLS][",
-            call='{"name": $NAME, "arguments": $ARGS}',
+            call='{"name": $NAME, "arguments": $ARGS$ID}',
+            id='^(?:, "id": "[a-zA-Z0-9]{9}")?$',  # from v3 on
             between=", ",
             end="]",
             trigger="[TOOL_CALLS]",
+            gap=" ",  # in the tokenizers of SentencePiece
             source="mistral-common, tokens/tokenizers/instruct.py: InstructTokenizerV2 to V7",
         ),
         "deepseek": ToolFormat(

@@ -20,7 +20,7 @@ from constrain.frontends.json_schema.read import JSON, read_schema
 from constrain.frontends.json_schema.style import resolve_style
 from constrain.frontends.mistaken import hint_on_name
 from constrain.frontends.regex import from_regex
-from constrain.frontends.tags.arguments import arguments, json_object
+from constrain.frontends.tags.arguments import arguments, json_object, json_without
 from constrain.frontends.tags.fields import Fields, placed
 from constrain.frontends.tags.free_text import free_text, text_that_does_not_begin, triggers_of
 from constrain.frontends.tags.markers import marker
@@ -89,10 +89,14 @@ def from_tools(
     calls = _after_opening(cat(_before_name(how, limits), names), how, parallel=parallel_tool_calls)
     if mode == "required" and not how.always_text:
         leads = [literal(how.lead[:n].encode()) for n in range(len(how.lead) + 1)]
-        return cat(alt(leads), marker(how.opening), calls)
+        return cat(alt(leads), alt([marker(opening) for opening in how.openings]), calls)
     if how.whole_message:
         return alt((cat(marker(how.opening), calls), _text_alone(how, limits)))
-    triggers = triggers_of(how.opening, [how.first_trigger], calls, again=False)
+    triggers = [
+        trigger
+        for opening in how.openings
+        for trigger in triggers_of(opening, [how.first_trigger], calls, again=False)
+    ]
     may_end = mode == "auto"
     return free_text(triggers, may_end=may_end, excludes=how.never, name="text", limits=limits)
 
@@ -149,12 +153,14 @@ def _spell(tool: _Tool, how: ToolFormat) -> bytes:
 def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
     schema = tool.parameters
     with placed(tool.pointer):
-        if how.arguments is None:
-            if schema.get("type") == "object":
-                return texts_of(schema, style, limits=limits).term
-            return json_object(schema, style=style, limits=limits)  # an object, said or not
-        marks = () if how.arguments.nested == "python" else how.marks
-        return arguments(schema, how.arguments, style=style, kept_out=marks, limits=limits)
+        if how.arguments is not None:
+            return arguments(schema, how.arguments, style=style, kept_out=how.marks, limits=limits)
+        objects = schema.get("type") != "object"  # an object, said or not
+        if how.marks:
+            return json_without(schema, how.marks, style=style, objects=objects, limits=limits)
+        if objects:
+            return json_object(schema, style=style, limits=limits)
+        return texts_of(schema, style, limits=limits).term
 
 
 # Reading

@@ -65,6 +65,8 @@ def look(writer: Values, shapes: Iterable[ObjectShape], *exprs: Expr) -> None:
 
 def _look_at_items(writer: Values, array: ArrayShape) -> None:
     """Items that differ: how many there can be depends on those that cannot be written."""
+    if writer.escapes_marks:
+        return
     for expr in (*array.prefix, array.rest):
         found = writer.meaning.shapes(expr)
         texts = [text for shape in found.strings for text in shape.only or ()]
@@ -90,7 +92,7 @@ def _look_at_names(writer: Values, shape: ObjectShape) -> None:
 
 def _look_at_strings(writer: Values, values: ShapeSet) -> None:
     others = values.numbers or values.booleans or values.null or values.arrays or values.objects
-    if not values.strings or others or not writer.marks:
+    if not values.strings or others or not writer.marks or writer.escapes_marks:
         return
     for shape in values.strings:
         if shape.only is None and not (shape.yes or shape.no):

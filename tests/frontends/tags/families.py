@@ -344,7 +344,9 @@ READ = {
     "lfm2": read_python("<|tool_call_start|>", "<|tool_call_end|>"),
     "mistral": read_json(r"\[TOOL_CALLS\](.*?)\[ARGS\]", ""),
     "mistral-v11": read_json(r"\[TOOL_CALLS\](.*?)\[CALL_ID\][a-zA-Z0-9]{9}\[ARGS\]", ""),
-    "mistral-v3": read_objects("[TOOL_CALLS][", "]", "arguments"),
+    "mistral-v3": lambda text, schemas: read_objects("[", "]", "arguments")(
+        text.removeprefix("[TOOL_CALLS]").removeprefix(" "), schemas
+    ),
     "deepseek": read_json(f"{CALL_MARK}function{SEP}(.*?)\n```json\n", f"\n```{CALL_END}"),
     "deepseek-v3.1": read_json(f"{CALL_MARK}(.*?){SEP}", CALL_END),
     "deepseek-v3.2": read_members(

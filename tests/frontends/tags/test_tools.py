@@ -16,6 +16,10 @@ import jsonschema
 import pytest
 import tokenizers
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from mistral_common.protocol.instruct.messages import AssistantMessage, ToolMessage, UserMessage
+from mistral_common.protocol.instruct.request import ChatCompletionRequest
+from mistral_common.protocol.instruct.tool_calls import FunctionCall, ToolCall
+from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 import constrain
@@ -579,6 +583,85 @@ def test_what_a_format_has_no_way_to_write(name, tool, match):
     assert caught.value.pointer.startswith("#/tools/0")
 
 
+READERS_CUT_AT = {
+    "hermes": ["<tool_call>", "</tool_call>"],
+    "mistral": ["[TOOL_CALLS]", "[ARGS]"],
+    "mistral-v11": ["[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"],
+    "mistral-v3": ["[TOOL_CALLS]"],
+    "lfm2": ["<|tool_call_start|>", "<|tool_call_end|>"],
+    "deepseek": ["<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>"],
+    "deepseek-v3.1": ["<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>", "<｜tool▁sep｜>"],
+    "harmony": ["<|channel|>", "<|message|>", "<|call|>"],
+    "kimi-k2": ["<|tool_call_begin|>", "<|tool_call_end|>", "<|tool_calls_section_end|>"],
+    "phi4-mini": ["<|tool_call|>", "<|/tool_call|>"],
+    "granite": ["<|tool_call|>"],
+    "nemotron": ["<TOOLCALL>", "</TOOLCALL>"],
+    "command-r7b": ["<|START_ACTION|>", "<|END_ACTION|>"],
+    "exaone4": ["<tool_call>", "</tool_call>"],
+}
+
+
+def test_every_format_whose_strings_have_quotes_has_marks_that_readers_cut_at():
+    quoted = {
+        name
+        for name, how in TOOL_FORMATS.items()
+        if how.marks and (how.arguments is None or how.arguments.nested == "python")
+    }
+    assert quoted == set(READERS_CUT_AT)
+
+
+@pytest.mark.parametrize("name", READERS_CUT_AT)
+def test_no_argument_holds_a_mark_at_which_readers_cut_a_call(name):
+    """They look for it before they read the string that it stands in."""
+    parameters = {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "list": {"type": "array", "items": {"type": "string"}},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "pick": {"enum": [*READERS_CUT_AT[name], "a"]},
+        },
+    }
+    for schema in (parameters, {k: v for k, v in parameters.items() if k != "type"}):
+        tool = {"name": "f", "parameters": schema}
+        for choice in ("auto", "required"):
+            grammar = Grammar.from_tools([tool], choice, format=name)
+            for mark in READERS_CUT_AT[name]:
+                for text, fits in (
+                    (f"a{mark}b", False),
+                    (mark, False),
+                    (mark[:-1], True),
+                    (mark[1:], True),
+                    (mark[:-1] + mark[1:], True),
+                    (f"{mark[:-1]}\u00e9{mark[-1]}", True),
+                ):
+                    calls = [{"text": text}, {"list": ["a", text]}, {"map": {"a": text}}]
+                    calls += [{"map": {text: "a"}}] + [{"pick": text}] * (not fits)
+                    for arguments in calls:
+                        call = WRITE[name]([("f", arguments)])
+                        assert grammar.accepts(call.encode()) == fits, call
+            assert grammar.accepts(WRITE[name]([("f", {"pick": "a"})]).encode())
+
+
+def test_a_mark_may_be_written_with_escapes_where_the_style_has_them():
+    tool = {"name": "f", "parameters": {"properties": {"a": {"const": "</tool_call>"}}}}
+    with pytest.raises(UnsupportedFeatureError, match=r"(?s)'</tool_call>' has .*escapes=\"any\""):
+        Grammar.from_tools([tool], format="hermes")
+    style = constrain.JSONStyle(escapes="any")
+    grammar = Grammar.from_tools([tool], "required", format="hermes", style=style)
+    call = WRITE["hermes"]([("f", {"a": "</tool_call>"})])
+    assert not grammar.accepts(call.encode())
+    assert grammar.accepts(call.replace('"</tool', r'"\u003c/tool').encode())
+    assert grammar.accepts(call.replace('"</tool', r'"<\/tool').encode())
+
+
+def test_marks_are_those_between_what_differs():
+    mine = ToolFormat(begin="[", call="$NAME$ARGS", between=",", end="]", json_name=False)
+    assert mine.marks == ()
+    assert ToolFormat(call="<c>$NAME$ARGS</c>", json_name=False).marks == ("<c>", "</c>")
+    assert TOOL_FORMATS["deepseek-v3.1"].marks[-1] == "<｜tool▁calls▁end｜>"
+
+
 def test_arguments_are_an_object():
     for name in ("hermes", "qwen3-coder"):
         with pytest.raises(constrain.UnsatisfiableError, match="#/tools/0/parameters"):
@@ -702,6 +785,60 @@ def test_a_chat_template_writes_calls_that_are_accepted():
     assert "São Paulo" in turn
     grammar = Grammar.from_tools([WEATHER, PING], format="hermes")
     assert grammar.with_reasoning("</think>\n\n", begin="<think>").accepts(turn.encode())
+
+
+def mistral_turn(tokenizer, called):
+    """The ids of a turn with some calls, as mistral-common writes it, and their vocabulary."""
+    calls = [
+        ToolCall(id=f"a1B2c3D4{i}", function=FunctionCall(name=name, arguments=json.dumps(given)))
+        for i, (name, given) in enumerate(called)
+    ]
+    answers = [ToolMessage(content="1", tool_call_id=call.id, name="f") for call in calls]
+    asked = [UserMessage(content="How warm?"), AssistantMessage(tool_calls=calls), *answers]
+    ids = tokenizer.encode_chat_completion(ChatCompletionRequest(messages=asked)).tokens
+    inner = tokenizer.instruct_tokenizer.tokenizer
+    start = ids.index(inner.get_special_token("[TOOL_CALLS]"))
+    end = ids.index(inner.eos_id, start)
+    return ids[start : end + 1], Vocabulary.from_mistral_common(tokenizer)
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        MistralTokenizer.v2,
+        MistralTokenizer.v3,
+        functools.partial(MistralTokenizer.v3, is_tekken=True),
+        MistralTokenizer.v7,
+    ],
+    ids=["v2", "v3", "v3-tekken", "v7"],
+)
+def test_what_mistral_common_writes_is_accepted(make, choice):
+    """SentencePiece writes a blank behind the mark, and tokenizers from v3 on give calls an id."""
+    tokenizer = make()
+    called = [WEATHER_CALL, PING_CALL][: 1 if make == MistralTokenizer.v2 else 2]
+    ids, vocab = mistral_turn(tokenizer, called)
+    tools = [WEATHER, PING]
+    matcher = constrain.compile(Grammar.from_tools(tools, choice, format="mistral-v3"), vocab)
+    assert matcher.matcher().validate_tokens(ids) == len(ids)
+    single = Grammar.from_tools(
+        tools, choice, format="mistral-v3", parallel_tool_calls=False
+    ).accepts
+    written = '[TOOL_CALLS] [{"name": "ping", "arguments": {}, "id": "a1B2c3D4e"}]'
+    assert single(written.encode())
+    for wrong in ("  [{", "\n[{", " {"):
+        assert not single(written.replace(" [{", wrong).encode())
+    assert not single(written.replace("a1B2c3D4e", "a1B2").encode())
+
+
+def test_what_may_stand_behind_a_trigger():
+    mine = ToolFormat(begin="<c>[", call="$NAME$ARGS", json_name=False, trigger="<c>", gap="\n")
+    for choice in ("auto", "required"):
+        accepts_it = Grammar.from_tools([PING], choice, format=mine).accepts
+        assert [accepts_it(text) for text in (b"<c>[ping{}", b"<c>\n[ping{}")] == [True, True]
+        assert not accepts_it(b"<c>\n\n[ping{}")
+    with pytest.raises(GrammarError, match="gap"):
+        ToolFormat(call="<c>$NAME$ARGS", json_name=False, gap=" ", whole_message=True)
 
 
 @pytest.mark.parametrize("name", ["glm-4.5", "glm-4.7", "kimi-k3", "minimax-m3", "gemma4"])
