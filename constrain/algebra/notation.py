@@ -65,17 +65,13 @@ _BREAK: Final = "\n    | "
 """Between the alternatives of a whole rule."""
 
 
-def grammar_text(term: Term, *, max_chars: int = MAX_CHARS) -> str:
+def grammar_text(term: Term) -> str:
     """The grammar of `term`, its start rule first.
 
     Bodies of rules are made where they are printed. A body that cannot be made is printed as a
-    comment that says why.
-
-    Args:
-        term: The language.
-        max_chars: Stop soon after so many characters, with a comment that says so.
+    comment that says why, and so is what comes soon after `MAX_CHARS`.
     """
-    return _Printer(max_chars).print(term)
+    return _Printer(MAX_CHARS).print(term)
 
 
 def term_text(term: Term, *, max_chars: int = 200) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constrain.sampling.random import philox4x32, uniform, uniforms
+from constrain.sampling.random import philox4x32, uniform
 
 PI = ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0")  # its first binary digits
 
@@ -33,15 +33,6 @@ def test_known_answers(counter, key, expected):
 words = st.integers(0, 2**64 - 1)
 
 
-@given(
-    rows=st.lists(st.tuples(words, st.integers(0, 2**32 - 1), words), min_size=1, max_size=5),
-    draw=st.integers(0, 2**32 - 1),
-)
-def test_arrays_give_the_numbers_of_integers(rows, draw):
-    columns = [np.array(column, dtype=np.uint64) for column in zip(*rows, strict=True)]
-    assert uniforms(*columns, draw).tolist() == [uniform(*row, draw) for row in rows]
-
-
 @given(words, st.integers(0, 2**32 - 1), words)
 def test_a_number_is_a_multiple_of_two_to_minus_53_below_one(seed, sequence, position):
     number = uniform(seed, sequence, position)
@@ -52,14 +43,14 @@ def test_a_number_is_a_multiple_of_two_to_minus_53_below_one(seed, sequence, pos
 def test_every_part_of_the_key_counts():
     numbers = {
         uniform(*parts)
-        for parts in itertools.product([0, 1, 2**32, 2**63], [0, 1], [0, 1, 2**32, 2**63], [0, 1])
+        for parts in itertools.product([0, 1, 2**32, 2**63], [0, 1], [0, 1, 2**32, 2**63])
     }
-    assert len(numbers) == 4 * 2 * 4 * 2
+    assert len(numbers) == 4 * 2 * 4
 
 
 def test_numbers_are_uniform_over_positions_and_over_seeds():
-    counting, zeros = np.arange(20_000, dtype=np.uint64), np.zeros(20_000, dtype=np.uint64)
-    for numbers in (uniforms(zeros, zeros, counting), uniforms(counting, zeros, zeros)):
-        observed = np.bincount((numbers * 100).astype(int), minlength=100)
+    counting = range(20_000)
+    for numbers in ([uniform(0, 0, n) for n in counting], [uniform(n, 0, 0) for n in counting]):
+        observed = np.bincount([int(number * 100) for number in numbers], minlength=100)
         chi_square = ((observed - 200.0) ** 2 / 200).sum()
         assert 50 < chi_square < 160  # 99 degrees of freedom: outside with probability 2e-4

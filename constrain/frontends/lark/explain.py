@@ -54,6 +54,7 @@ class _Lexemes:
     Args:
         symbols: Names of terminals and rules.
         rules: Which are rules.
+        name_of: Of terminals.
         may_come: Whether a terminal could come after the last.
     """
 
