@@ -34,9 +34,10 @@ from rich.table import Table
 from benchmarks.engines import Batch, Engine, create
 from benchmarks.isolated import Job, Outcome, take_turns
 from benchmarks.options import add_options, names
+from benchmarks.play import accepts
 from benchmarks.registry import DataMissingError
-from benchmarks.statistics import STATISTICS, spread, summarise
-from benchmarks.study import run_study
+from benchmarks.statistics import STATISTICS, spread_figures, summarise
+from benchmarks.study import print_heading, run_study
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import encode, locate
@@ -224,8 +225,8 @@ def _over_runs(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         point[name] = {}
         for statistic in (*STATISTICS, "total_ms"):
             if statistic in runs[0][name]:
-                over = spread([run[name][statistic] for run in runs])
-                point[name][statistic] = {"median": over.median, "low": over.low, "high": over.high}
+                figures = [run[name][statistic] for run in runs]
+                point[name][statistic] = spread_figures(figures)
     return point
 
 
@@ -241,13 +242,7 @@ def _thread_speedup(points: Sequence[dict[str, Any]]) -> dict[str, float]:
 def _plays(engine: Engine, schema: str, ids: Sequence[int]) -> bool:
     """Whether an engine compiles a schema and accepts a text, token by token."""
     try:
-        matcher = engine.compile(schema).start()
-        for token_id in ids:
-            matcher.fill()
-            if not matcher.allows(token_id) or not matcher.accept(token_id):
-                return False
-        matcher.fill()
-        return matcher.error() is None
+        return accepts(engine.compile(schema).start(), ids)
     except Exception:
         return False
 
@@ -304,13 +299,7 @@ def _copy_ns(steps: Sequence[Sequence[Row]]) -> float:
 
 
 def _print(document: dict[str, Any], console: Console) -> None:
-    about = document["machine"]
-    console.print(
-        f"{about['cpu']}, {about['cores']} cores, load {about['load_1min']}; {document['date']}; "
-        f"vocabulary {document['vocabulary']}; {document['settings']['rows']} rows, "
-        f"{document['settings']['runs']} run(s), medians",
-        highlight=False,
-    )
+    print_heading(document, f"{document['settings']['rows']} rows", console)
     table = Table(title="Masks of a batch, us a row")
     for column in ("engine", "grammars", "threads", "cold mean", "cold p50", "visited mean",
                    "visited p50", "copy", "visited p50 above the copy"):  # fmt: skip

@@ -22,15 +22,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks import memory
 from benchmarks.engines import Compiled, create
 from benchmarks.isolated import Job, Outcome, take_turns
 from benchmarks.options import add_options
+from benchmarks.play import accepts
 from benchmarks.registry import sample
-from benchmarks.statistics import spread, summarise
-from benchmarks.study import run_study
+from benchmarks.statistics import spread_figures, summarise
+from benchmarks.study import print_broken, print_heading, run_study, table_of_engines
 from benchmarks.summary import OURS, machine
 from benchmarks.vocabularies import TokenizerFiles, encode, locate
 
@@ -147,7 +147,7 @@ def summarise_held(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         broken = [f"{o.arguments['kind']}: {o.broken}" for o in mine if o.broken is not None]
         engines[name] = {
             "broken": broken,
-            "mib": {key: _spread(values) for key, values in figures.items()},
+            "mib": {key: spread_figures(values) for key, values in figures.items()},
         }
     return {
         "format": 1,
@@ -165,20 +165,9 @@ def _add_own_counts(figures: dict[str, list[float]], held_bytes: Sequence[int]) 
         figures.setdefault(key, []).append(of_one[statistic])
 
 
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    over = spread(values)
-    return {"median": over.median, "low": over.low, "high": over.high}
-
-
 def _play(compiled: Compiled, texts: Sequence[Sequence[int]]) -> None:
     for ids in texts:
-        matcher = compiled.start()
-        for token_id in ids:
-            matcher.fill()
-            if not matcher.allows(token_id) or not matcher.accept(token_id):
-                break
-        else:
-            matcher.fill()
+        accepts(compiled.start(), ids)
 
 
 def _bounded(files: TokenizerFiles, tokenizer: object) -> dict[str, Any]:
@@ -226,22 +215,11 @@ def _bounded(files: TokenizerFiles, tokenizer: object) -> dict[str, Any]:
 
 
 def _print(document: dict[str, Any], console: Console) -> None:
-    about = document["machine"]
-    console.print(
-        f"{about['cpu']}; {about['system']}; {document['date']}; vocabulary "
-        f"{document['vocabulary']}; {document['settings']['schemas']} schemas, "
-        f"{document['settings']['runs']} run(s), medians",
-        highlight=False,
-    )
-    table = Table(title="Growth of resident memory, MiB")
-    table.add_column("")
+    print_heading(document, f"{document['settings']['schemas']} schemas", console)
+    table = table_of_engines(document, "Growth of resident memory, MiB")
     engines = document["engines"]
-    for name in engines:
-        table.add_column(f"{name}\n{document['versions'].get(name, '')}", justify="right")
     for key in dict.fromkeys(key for engine in engines.values() for key in engine["mib"]):
         figures = [engine["mib"].get(key) for engine in engines.values()]
         table.add_row(key, *("-" if f is None else f"{f['median']:,.2f}" for f in figures))
     console.print(table)
-    for name, engine in engines.items():
-        for broken in engine["broken"]:
-            console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)
+    print_broken(document, console)

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.engines import Compiled, Engine, Matcher
 from benchmarks.plan import PlannedSchema, PlannedText
 
-__all__ = ["PlayedText", "Record", "play_schema", "timer_overhead_ns"]
+__all__ = ["PlayedText", "Record", "accepts", "play_schema", "timer_overhead_ns"]
 
 _MESSAGE_LENGTH = 300
 
@@ -237,3 +237,13 @@ def _tell_style_from_fault(
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0][:_MESSAGE_LENGTH] if lines else ""
+
+
+def accepts(matcher: Matcher, ids: Sequence[int]) -> bool:
+    """Whether a matcher takes a text, token by token; nothing is timed."""
+    for token_id in ids:
+        matcher.fill()
+        if not matcher.allows(token_id) or not matcher.accept(token_id):
+            return False
+    matcher.fill()
+    return matcher.error() is None

@@ -25,14 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.engines import Compiled, Engine, create
 from benchmarks.isolated import Job, Outcome, run_jobs, take_turns
 from benchmarks.options import add_options
 from benchmarks.registry import Workload
-from benchmarks.statistics import spread, summarise
-from benchmarks.study import run_study
+from benchmarks.statistics import spread_figures, summarise
+from benchmarks.study import print_broken, print_heading, run_study, table_of_engines
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import TokenizerFiles, cache_folder, encode, locate
@@ -138,7 +137,7 @@ def summarise_sharing(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "broken": [f"{o.arguments['kind']}: {o.broken}" for o in mine if o.broken],
             "refused": _refused(by_run),
             "figures": {
-                key: _spread([run[key] for run in figures])
+                key: spread_figures([run[key] for run in figures])
                 for key in dict.fromkeys(key for run in figures for key in run)
                 if all(key in run for run in figures)
             },
@@ -192,11 +191,6 @@ def _figures(kinds: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
 def _refused(by_run: dict[int, dict[str, list[dict[str, Any]]]]) -> int:
     first = next(iter(by_run.values()))
     return sum("refused" in result for result in first.get("in order", ()))
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    over = spread(values)
-    return {"median": over.median, "low": over.low, "high": over.high}
 
 
 def _prepared(name: str, files: TokenizerFiles) -> Engine:
@@ -337,18 +331,9 @@ def _two_processes(engine: str, vocabulary: str) -> Iterator[dict[str, Any]]:
 
 
 def _print(document: dict[str, Any], console: Console) -> None:
-    about = document["machine"]
-    console.print(
-        f"{about['cpu']}, {about['cores']} cores, load {about['load_1min']}; {document['date']}; "
-        f"vocabulary {document['vocabulary']}; {document['settings']['tools']} tools, "
-        f"{document['settings']['runs']} run(s), medians",
-        highlight=False,
-    )
-    table = Table(title="Sharing between schemas and processes")
-    table.add_column("")
+    print_heading(document, f"{document['settings']['tools']} tools", console)
+    table = table_of_engines(document, "Sharing between schemas and processes")
     engines = document["engines"]
-    for name in engines:
-        table.add_column(f"{name}\n{document['versions'].get(name, '')}", justify="right")
     keys = dict.fromkeys(key for engine in engines.values() for key in engine["figures"])
     for key in keys:
         cells = [engine["figures"].get(key) for engine in engines.values()]
@@ -356,6 +341,4 @@ def _print(document: dict[str, Any], console: Console) -> None:
         table.add_row(key.replace("_", " "), *row)
     table.add_row("tools refused", *(str(engine["refused"]) for engine in engines.values()))
     console.print(table)
-    for name, engine in engines.items():
-        for broken in engine["broken"]:
-            console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)
+    print_broken(document, console)

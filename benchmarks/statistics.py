@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-__all__ = ["STATISTICS", "Spread", "percentile", "spread", "summarise"]
+__all__ = ["STATISTICS", "Spread", "percentile", "spread", "spread_figures", "summarise"]
 
 
 def percentile(sorted_samples: Sequence[float] | np.ndarray, share: float) -> float:
@@ -63,3 +63,8 @@ def spread(values: Sequence[float]) -> Spread:
     if not values:
         raise ValueError("a spread needs at least one run")
     return Spread(float(np.median(values)), min(values), max(values))
+
+
+def spread_figures(values: Sequence[float]) -> dict[str, float]:
+    """The same, as documents have it."""
+    return asdict(spread(values))

@@ -21,13 +21,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.engines import Engine, Matcher, create
 from benchmarks.isolated import Job, Outcome, take_turns
 from benchmarks.options import add_options
-from benchmarks.statistics import STATISTICS, spread, summarise
-from benchmarks.study import run_study
+from benchmarks.play import accepts
+from benchmarks.statistics import STATISTICS, spread_figures, summarise
+from benchmarks.study import print_broken, print_heading, run_study, table_of_engines
 from benchmarks.summary import machine
 from benchmarks.tools import sample_tools
 from benchmarks.vocabularies import encode, locate
@@ -91,7 +91,8 @@ def summarise_steps(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             ]
             if all(run["n"] for run in runs):
                 verbs[verb] = {"n": runs[0]["n"]} | {
-                    statistic: _spread([run[statistic] for run in runs]) for statistic in STATISTICS
+                    statistic: spread_figures([run[statistic] for run in runs])
+                    for statistic in STATISTICS
                 }
         broken = [outcome.broken for outcome in mine if outcome.broken is not None]
         engines[name] = {"broken": broken, "verbs": verbs}
@@ -103,16 +104,11 @@ def summarise_steps(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    over = spread(values)
-    return {"median": over.median, "low": over.low, "high": over.high}
-
-
 def _times(engine: Engine, schema: str, ids: Sequence[int]) -> dict[str, list[int]] | None:
     """Times of each verb over one text, or None if the engine does not play it."""
     try:
         compiled = engine.compile(schema)
-        if not _walk(compiled.start(), ids):
+        if not accepts(compiled.start(), ids):
             return None
         engine.settle()
         gc.collect()
@@ -123,15 +119,6 @@ def _times(engine: Engine, schema: str, ids: Sequence[int]) -> dict[str, list[in
             gc.enable()
     except Exception:
         return None
-
-
-def _walk(matcher: Matcher, ids: Sequence[int]) -> bool:
-    for token_id in ids:
-        matcher.fill()
-        if not matcher.allows(token_id) or not matcher.accept(token_id):
-            return False
-    matcher.fill()
-    return matcher.error() is None
 
 
 def _timed_walk(matcher: Matcher, ids: Sequence[int]) -> dict[str, list[int]]:
@@ -160,17 +147,8 @@ def _timed_walk(matcher: Matcher, ids: Sequence[int]) -> dict[str, list[int]]:
 
 
 def _print(document: dict[str, Any], console: Console) -> None:
-    about = document["machine"]
-    console.print(
-        f"{about['cpu']}, {about['cores']} cores, load {about['load_1min']}; {document['date']}; "
-        f"vocabulary {document['vocabulary']}; calls of {document['settings']['tools']} tools, "
-        f"{document['settings']['runs']} run(s), medians",
-        highlight=False,
-    )
-    table = Table(title="Moves, us a call: p50 / p99")
-    table.add_column("")
-    for name in document["engines"]:
-        table.add_column(f"{name}\n{document['versions'].get(name, '')}", justify="right")
+    print_heading(document, f"calls of {document['settings']['tools']} tools", console)
+    table = table_of_engines(document, "Moves, us a call: p50 / p99")
     for verb in VERBS:
         cells = []
         for engine in document["engines"].values():
@@ -182,6 +160,4 @@ def _print(document: dict[str, Any], console: Console) -> None:
             )
         table.add_row(verb, *cells)
     console.print(table)
-    for name, engine in document["engines"].items():
-        for broken in engine["broken"]:
-            console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)
+    print_broken(document, console)

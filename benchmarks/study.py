@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from benchmarks.engines import installed_version
 from benchmarks.isolated import Job, Outcome
@@ -14,7 +15,7 @@ from benchmarks.options import guarded, present_engines, tables, write
 from benchmarks.progress import Session
 from benchmarks.vocabularies import locate
 
-__all__ = ["run_study"]
+__all__ = ["print_broken", "print_heading", "run_study", "table_of_engines"]
 
 
 def run_study(
@@ -54,3 +55,30 @@ def run_study(
         console.print(f"written to {path}", highlight=False)
 
     return guarded(command)
+
+
+def print_heading(document: dict[str, Any], what: str, console: Console) -> None:
+    """Where and when it was measured, and what: the line above the tables of a study."""
+    about = document["machine"]
+    console.print(
+        f"{about['cpu']}, {about['cores']} cores, load {about['load_1min']}, Python "
+        f"{about['python']}, {about['system']}; {document['date']}; vocabulary "
+        f"{document['vocabulary']}; {what}, {document['settings']['runs']} run(s), medians",
+        highlight=False,
+    )
+
+
+def table_of_engines(document: dict[str, Any], title: str) -> Table:
+    """A table with a column for what a row is, and one for each engine."""
+    table = Table(title=title)
+    table.add_column("")
+    for name in document["engines"]:
+        table.add_column(f"{name}\n{document['versions'].get(name, '')}", justify="right")
+    return table
+
+
+def print_broken(document: dict[str, Any], console: Console) -> None:
+    """What broke in each engine, below the tables."""
+    for name, engine in document["engines"].items():
+        for broken in engine["broken"]:
+            console.print(f"{name}: {broken}", style="red", highlight=False, markup=False)

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.plan import Plan
 from benchmarks.play import PlayedText, Record
-from benchmarks.statistics import STATISTICS, spread, summarise
+from benchmarks.statistics import STATISTICS, spread_figures, summarise
 from benchmarks.watch import Run
 
 __all__ = ["FORMAT", "MEASURES", "OURS", "machine", "summarise_runs"]
@@ -180,13 +180,9 @@ def _over_runs(samples: Sequence[Sequence[float]]) -> dict[str, Any]:
     if any(figure["n"] == 0 for figure in figures):
         return {"n": 0}
     return {"n": int(figures[0]["n"])} | {
-        statistic: _spread([figure[statistic] for figure in figures]) for statistic in STATISTICS
+        statistic: spread_figures([figure[statistic] for figure in figures])
+        for statistic in STATISTICS
     }
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    over = spread(values)
-    return {"median": over.median, "low": over.low, "high": over.high}
 
 
 def _microseconds(series: Iterable[Sequence[int]]) -> list[float]:
@@ -269,7 +265,7 @@ def _ratios(
                 figures.append({name: mine[name] / other[name] for name in STATISTICS})
         if figures:
             ratios[measure] = {
-                name: _spread([figure[name] for figure in figures]) for name in STATISTICS
+                name: spread_figures([figure[name] for figure in figures]) for name in STATISTICS
             }
     return ratios
 
