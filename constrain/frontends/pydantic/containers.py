@@ -8,7 +8,7 @@ different texts are different values.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from constrain.frontends.pydantic.core import (
     JSON,
@@ -118,10 +118,22 @@ def _faithful(reader: CoreReader, core: Core | None, place: Place) -> bool:
         names = ("strip_whitespace", "to_lower", "to_upper")
         return not any([core.get(n) or place.config.get(f"str_{n}") for n in names])
     if core["type"] == "literal":
-        return all([isinstance(value, str) for value in core["expected"]])
+        return _are_of_one_type(core["expected"])
     if core["type"] == "enum":
-        return all([isinstance(member.value, str) for member in core["members"]])
+        return _are_of_one_type([member.value for member in core["members"]])
+    if core["type"] == "nullable":
+        return _faithful(reader, core["schema"], place)
+    if core["type"] == "tuple":
+        return all([_faithful(reader, item, place) for item in core["items_schema"]])
+    if core["type"] in ("bool", "none"):
+        return not place.as_key  # a key can be `true`, `1` or `yes`
     return core["type"] in _FAITHFUL
+
+
+def _are_of_one_type(values: list[Any]) -> bool:
+    """Whether all are str, or all int: 1, True and 1.0 are equal."""
+    ints = [isinstance(value, int) and not isinstance(value, bool) for value in values]
+    return all(ints) or all([isinstance(value, str) for value in values])
 
 
 def _hashable(reader: CoreReader, core: Core, seen: set[int]) -> bool:

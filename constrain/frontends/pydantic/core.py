@@ -98,8 +98,11 @@ def read_bounds(core: Core) -> Core:
     return {**core, **read} if read else core
 
 
-def refuse(what: str, place: Place, hint: str | None = None) -> UnsupportedFeatureError:
-    """A refusal that names the field."""
+_WAY_OUT: Final = "say what is written instead: Annotated[..., WithJsonSchema({...})]"
+
+
+def refuse(what: str, place: Place, hint: str = _WAY_OUT) -> UnsupportedFeatureError:
+    """A refusal that names the field, and the way out: there the user's word is taken."""
     return UnsupportedFeatureError(f"{what} at {place.path}", hint=hint)
 
 

@@ -9,6 +9,7 @@ a JSON schema, is refused.
 from __future__ import annotations
 
 import inspect
+import math
 import zoneinfo
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,7 @@ from constrain.frontends.pydantic.core import (
     JSON,
     VALIDATORS,
     Core,
+    Never,
     Place,
     function_name,
     refuse,
@@ -24,6 +26,7 @@ from constrain.frontends.pydantic.core import (
 )
 from constrain.frontends.pydantic.network import EMAIL, IP_PATTERNS
 from constrain.frontends.pydantic.results import (
+    BYTE_SIZE,
     PREDICATE,
     known_bound,
     read_bounded,
@@ -86,7 +89,7 @@ def read_function(reader: CoreReader, core: Core, place: Place) -> JSON:
         return _text(reader, core, place, IP_PATTERNS[name])
     if name in ("pydantic.networks.EmailStr._validate", "pydantic.networks.NameEmail._validate"):
         return _text(reader, core, place, {"type": "string", "pattern": EMAIL})
-    if name == "pydantic.types.ByteSize._validate":
+    if name == BYTE_SIZE:
         return {"type": "integer", "minimum": 0}
     if name == f"{VALIDATORS}.validate_str_is_valid_iana_tz" or name.endswith(
         "validate_str_is_valid_iana_tz"
@@ -94,9 +97,8 @@ def read_function(reader: CoreReader, core: Core, place: Place) -> JSON:
         return {"enum": sorted(zoneinfo.available_timezones())}
     if name.startswith("pydantic.types.Encoded"):
         return _encoded(reader, core, place)
-    predicate = _predicate(core, name)
-    if predicate in _PREDICATES:
-        said = {"type": "string", "pattern": _PREDICATES[predicate]}
+    said = _predicate(core, name)
+    if said is not None:
         return _text(reader, core, place, said)
     bound = known_bound(core, name)
     if bound is not None:
@@ -153,18 +155,45 @@ def _encoded(reader: CoreReader, core: Core, place: Place) -> JSON:
 _CASES: Final = ("lower", "upper")
 
 
-_PREDICATES: Final[dict[object, str]] = {
-    str.islower: "^[\\x00-@\\[-\\x7f]*[a-z][\\x00-@\\[-\\x7f]*$",
-    str.isupper: "^[\\x00-`{-\\x7f]*[A-Z][\\x00-`{-\\x7f]*$",
-    str.isdigit: "^[0-9]+$",
-    str.isascii: "^[\\x00-\\x7f]*$",
-}
+_ASCII: Final = "^[\\x00-\\x7f]*$"
+_PREDICATES: Final[tuple[tuple[object, str], ...]] = (
+    (str.islower, "^[\\x00-@\\[-\\x7f]*[a-z][\\x00-@\\[-\\x7f]*$"),
+    (str.isupper, "^[\\x00-`{-\\x7f]*[A-Z][\\x00-`{-\\x7f]*$"),
+    (str.isdigit, "^[0-9]+$"),
+)
 """What `annotated_types.LowerCase` and its like ask, said of ASCII. Other predicates are code."""
+_OF_EVERY_NUMBER: Final[tuple[tuple[object, bool], ...]] = (
+    (math.isfinite, True),
+    (math.isnan, False),
+    (math.isinf, False),
+)
+"""What predicates answer for each number that is written: none is infinite."""
 
 
-def _predicate(core: Core, name: str) -> object:
-    """The function that an `annotated_types.Predicate` calls, or None."""
+def _predicate(core: Core, name: str) -> JSON | None:
+    """What an `annotated_types.Predicate` or `Not` says of a text; None where it is code.
+
+    Raises:
+        Never: It is true of no number that can be written.
+    """
     if name != PREDICATE:
         return None
-    annotation = inspect.getclosurevars(core["function"]["function"]).nonlocals.get("annotation")
-    return getattr(annotation, "func", None) if type(annotation).__name__ == "Predicate" else None
+    asked = inspect.getclosurevars(core["function"]["function"]).nonlocals.get("annotation")
+    if type(asked).__name__ == "Predicate":
+        asked = getattr(asked, "func", None)
+    holds = True
+    while type(asked).__name__ == "Not":
+        asked, holds = getattr(asked, "func", None), not holds
+    # By identity: a callable of the user's need not be hashable, and may compare as it likes.
+    for function, answer in _OF_EVERY_NUMBER:
+        if asked is function and answer != holds:
+            raise Never
+    if asked is str.isascii:
+        ascii_only: Core = {"pattern": _ASCII}
+        return {"type": "string", **(ascii_only if holds else {"not": ascii_only})}
+    for function, pattern in _PREDICATES:
+        if asked is function and holds:
+            return {"type": "string", "pattern": pattern}
+        if asked is function:
+            return {"type": "string", "pattern": _ASCII, "not": {"pattern": pattern}}
+    return None

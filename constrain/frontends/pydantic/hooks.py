@@ -91,6 +91,8 @@ def with_hooks(reader: CoreReader, core: Core, place: Place) -> JSON:
     from pydantic_core import PydanticOmit
 
     for function in (*functions, *later):
+        if told is None and not _is_users(function):
+            continue  # pydantic's own hook would ask for what has been refused
         handler = _Handler(reader, told, core, place)
         try:
             told = function(core, handler)
@@ -151,7 +153,7 @@ def _both(own: JSON | None, told: JSON, *, opaque: bool, place: Place) -> JSON:
         return own
     told = _bare(told)
     if own is None and told in ({}, True):
-        raise refuse("a type whose JSON schema says nothing", place)
+        raise refuse("a type whose JSON schema says nothing", place, hint="say its `type` there")
     return told if own is None or opaque else {"allOf": [own, told]}
 
 

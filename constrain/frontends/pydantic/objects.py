@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FIELD_TYPES", "field_paths", "read_arguments", "read_fields", "read_named_tuple"]
 
 FIELD_TYPES: Final = ("model-fields", "typed-dict", "dataclass-args")
+_AS_MODEL: Final = "make the parameters the fields of a model"
 Path = tuple[str | int, ...]
 
 
@@ -116,15 +117,16 @@ def read_fields(reader: CoreReader, core: Core, place: Place) -> JSON:
     for field in fields:
         _add_field(reader, field, properties, place)
     for field in fields:
-        written = _written(field)
-        for path in field.paths:
-            if path == written:
+        written = field.paths.index(_written(field))
+        for index, path in enumerate(field.paths):
+            if index == written:
                 continue
             key = path[0]
             assert isinstance(key, str)
             if key not in properties.schemas:
                 properties.shadows.append(key)
-            else:  # it has another use, so what stands there must do for this field, too
+            elif index < written or not _must_be_written(reader, field, place):
+                # pydantic may look there, and it has another use: what is there must do for both.
                 _add_other(reader, field, path, properties, place)
     schema: Core = {"type": "object", "properties": {}}
     for key, parts in properties.schemas.items():
@@ -139,16 +141,24 @@ def _written(field: _Field) -> Path:
     return plain[0] if plain else field.paths[0]
 
 
+def _must_be_written(reader: CoreReader, field: _Field, place: Place) -> bool:
+    return field.required or reader.needs_value(field.core, place)
+
+
 def _check_path(field: _Field, path: Path, place: Place) -> None:
     if any([isinstance(step, int) and step < 0 for step in path]):
-        raise refuse("an alias that counts from the end of an array", place.at(f".{field.name}"))
+        raise refuse(
+            "an alias that counts from the end of an array",
+            place.at(f".{field.name}"),
+            hint="count from the start, or give it another alias",
+        )
 
 
 def _add_field(reader: CoreReader, field: _Field, properties: _Properties, place: Place) -> None:
     inner = place.at(f".{field.name}")
     path = _written(field)
     _check_path(field, path, inner)
-    required = field.required or reader.needs_value(field.core, place)
+    required = _must_be_written(reader, field, place)
     try:
         schema = reader.read_field(field.field, inner)
     except Never as never:
@@ -170,7 +180,11 @@ def _add_other(
 ) -> None:
     _check_path(field, path, place)
     if _written(field)[0] == path[0]:
-        raise refuse("two aliases below one key", place.at(f".{field.name}"))
+        raise refuse(
+            "two aliases below one key",
+            place.at(f".{field.name}"),
+            hint="leave all but one of them out",
+        )
     try:
         schema = reader.read_field(field.field, place.at(f".{field.name}"))
     except (Never, UnsupportedFeatureError):
@@ -222,14 +236,14 @@ def read_arguments(reader: CoreReader, core: Core, place: Place) -> JSON:
         "positional_or_keyword",
         "keyword_only",
     }:
-        raise refuse("arguments of any name", place)
+        raise refuse("arguments of any name", place, hint=_AS_MODEL)
     if "keyword_only" not in modes:
         fields = [(argument["name"], argument["schema"]) for argument in arguments]
         return _positional(reader, fields, core.get("var_args_schema"), place)
     if "positional_only" in modes or core.get("var_args_schema") is not None:
-        raise refuse("arguments by name and by position", place)
+        raise refuse("arguments by name and by position", place, hint=_AS_MODEL)
     if any([argument.get("alias") is not None for argument in arguments]):
-        raise refuse("arguments with aliases", place)
+        raise refuse("arguments with aliases", place, hint=_AS_MODEL)
     named = {a["name"]: {"type": "model-field", "schema": a["schema"]} for a in arguments}
     return read_fields(reader, {"type": "model-fields", "fields": named}, place)
 

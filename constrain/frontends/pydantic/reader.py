@@ -125,7 +125,11 @@ class CoreReader:
         """
         name = pointer.rpartition("/")[2]
         if name in self._reading:
-            raise refuse("a JSON schema hook that looks into a recursive model", self._place)
+            raise refuse(
+                "a JSON schema hook that looks into a recursive model",
+                self._place,
+                hint="let the hook return what it adds, without resolve_ref_schema",
+            )
         for waiting, core, place in list(self._todo):
             if waiting == name:
                 self._read_body(name, core, place)

@@ -31,11 +31,19 @@ from constrain.frontends.pydantic.core import (
 if TYPE_CHECKING:
     from constrain.frontends.pydantic.reader import CoreReader
 
-__all__ = ["PREDICATE", "known_bound", "read_bounded", "read_finite", "read_text_steps"]
+__all__ = [
+    "BYTE_SIZE",
+    "PREDICATE",
+    "known_bound",
+    "read_bounded",
+    "read_finite",
+    "read_text_steps",
+]
 
 PREDICATE: Final = (
     "pydantic._internal._known_annotated_metadata.apply_known_metadata.<locals>.val_func"
 )
+BYTE_SIZE: Final = "pydantic.types.ByteSize._validate"
 _TEXT_STEP: Final = (
     "pydantic._internal._known_annotated_metadata.apply_known_metadata.<locals>."
     "_apply_constraint_with_incompatibility_info"
@@ -164,6 +172,8 @@ def _results(reader: CoreReader, core: Core, check: str, place: Place) -> list[C
         as_inner = _AS_LONG if check in _LENGTHS else (PREDICATE,)
         if name is None or name.startswith(as_inner):  # or a user's
             return _results(reader, core["schema"], check, place)
+        if name == BYTE_SIZE:
+            return [{"type": "int", "ge": 0}]
         bound = known_bound(core, name)
         if bound is not None:
             inner = _results(reader, core["schema"], check, place)

@@ -7,6 +7,7 @@ import dataclasses
 import datetime as dt
 import enum
 import ipaddress
+import math
 import pathlib
 import re
 import typing
@@ -114,6 +115,33 @@ def python_text(pattern: str) -> TypeAdapter[Any]:
     return configured(text(pattern), regex_engine="python-re")
 
 
+class Anything:
+    """A predicate of a user's that can be no key."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __call__(self, value: object) -> bool:
+        return True
+
+
+UNHASHABLE = Anything()
+PREDICATES = {
+    "float of a complement": annotated_types.IsNotNan[float],
+    "float of two complements": Annotated[
+        float,
+        annotated_types.Predicate(annotated_types.Not(annotated_types.Not(math.isfinite))),
+    ],
+    "str not lower": Annotated[str, annotated_types.Not(str.islower)],
+    "str not of digits": Annotated[
+        str, annotated_types.Predicate(annotated_types.Not(str.isdigit)), Field(max_length=3)
+    ],
+    "str not of ascii": Annotated[str, annotated_types.Not(str.isascii)],
+    "str of code": Annotated[str, annotated_types.Predicate(UNHASHABLE)],
+}
+"""Not drawn into unions, where Python wants each of them to be hashable."""
 NUMBERS = {
     "int": int,
     "int strict": StrictInt,
@@ -128,6 +156,7 @@ NUMBERS = {
     "float": float,
     "float strict": StrictFloat,
     "float finite": FiniteFloat,
+    "float of a predicate": annotated_types.IsFinite[float],
     "float positive": PositiveFloat,
     "float negative": NegativeFloat,
     "float not positive": NonPositiveFloat,
@@ -180,6 +209,7 @@ NUMBERS = {
     "finite union": Annotated[int | float, pydantic.AllowInfNan(False)],
     "bounded union strict": Annotated[StrictInt | StrictFloat, Field(gt=0)],
     "bytes size": ByteSize,
+    "bytes size bounded": Annotated[ByteSize, Field(gt=3, le=1024)],
 }
 STRINGS = {
     "str": str,
@@ -492,6 +522,12 @@ SETS = {
     "set of any": set,
     "set of two": Annotated[set[int], Field(min_length=2, max_length=3)],
     "set of two letters": Annotated[set[Literal["a", "b", "c"]], Field(min_length=2)],
+    "set of two numbers": Annotated[set[Number], Field(min_length=2)],
+    "set of two literals": Annotated[set[Literal[0, 1, 2]], Field(min_length=2, max_length=2)],
+    "set of two bools": Annotated[set[bool], Field(min_length=2)],
+    "set of two or none": Annotated[set[int | None], Field(min_length=2, max_length=2)],
+    "set of two tuples": Annotated[set[tuple[Colour, bool]], Field(min_length=2, max_length=2)],
+    "dict of two numbers": Annotated[dict[Number, int], Field(min_length=2)],
     "set of two dates": Annotated[set[dt.date], Field(min_length=2)],
     "set of lists": set[list[int]],
     "set of models": set[Thawed],
@@ -567,6 +603,11 @@ class Generated(BaseModel):
 class SharedAlias(BaseModel):
     a: int = Field(alias="k")
     b: str | int = Field("", validation_alias=AliasChoices("b", "k"))
+
+
+class Swapped(BaseModel, populate_by_name=True):
+    a: int = Field(alias="b")
+    b: str = Field(alias="a")
 
 
 class StrictNumbers(BaseModel, strict=True):
@@ -780,6 +821,7 @@ MODELS = {
         OnlyByName,
         Generated,
         SharedAlias,
+        Swapped,
         StrictNumbers,
         StrictTimes,
         StrictOthers,
@@ -934,6 +976,7 @@ CLASSES |= {
 KINDS = {
     "numbers": NUMBERS,
     "strings": STRINGS,
+    "predicates": PREDICATES,
     "patterns": PATTERNS,
     "python patterns": PYTHON_PATTERNS,
     "times": TIMES,

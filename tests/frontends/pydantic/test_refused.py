@@ -10,9 +10,10 @@ import typing
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
+import annotated_types
 import pydantic
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, PlainValidator
+from pydantic import AfterValidator, BaseModel, Field, PlainValidator, WithJsonSchema
 
 import constrain
 from constrain import Grammar
@@ -122,6 +123,33 @@ def test_refuses_by_name(kind: Any, message: str) -> None:
         Grammar.from_pydantic(kind)
     assert message in str(refusal.value)
     assert "Model.field" in str(refusal.value) or kind.__name__ != "Model" or "Inner" in message
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_a_refusal_has_a_way_out(name: str) -> None:
+    kind, _ = REFUSED[name]
+    with pytest.raises(UnsupportedFeatureError) as refusal:
+        Grammar.from_pydantic(kind)
+    assert refusal.value.hint
+    if "WithJsonSchema" not in refusal.value.hint or "Model.field" not in str(refusal.value):
+        return
+    said = WithJsonSchema({"const": "x"})
+    field = kind.model_fields["field"]
+    inner = Annotated[field.annotation, *field.metadata, said]
+    told = pydantic.create_model("Model", __config__=kind.model_config, field=(inner, ...))
+    grammar = Grammar.from_pydantic(told)
+    assert grammar.accepts(b'{"field": "x"}')
+    assert not grammar.accepts(b'{"field": "y"}')
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [annotated_types.IsNotFinite[float], annotated_types.IsNan[Decimal]],
+    ids=["not finite", "nan"],
+)
+def test_no_number_that_is_written_is_infinite(kind: Any) -> None:
+    with pytest.raises(UnsupportedFeatureError, match="no JSON text"):
+        Grammar.from_pydantic(kind)
 
 
 def test_a_choice_that_is_no_json_is_left_out() -> None:
