@@ -26,7 +26,7 @@ from constrain.frontends.lark.automaton import ROOT, Production, deriving
 from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.table import END
 
-__all__ = ["right_recursive", "split_by_conflicts"]
+__all__ = ["split_by_conflicts"]
 
 _Transition = tuple[int, str]
 """A state and a rule that may begin there."""
@@ -78,27 +78,6 @@ def split_by_conflicts(
     follow = _follow(made)
     exact = {p: terminals & follow[p.origin] for p, terminals in found.items()}
     return made, {p: terminals for p, terminals in exact.items() if terminals}
-
-
-def right_recursive(parser: Lalr) -> frozenset[int]:
-    """States that on top of themselves are as good as once: `a: X . a`, and nothing else.
-
-    After any lexeme all of them are reduced at once, or none. So a text of 100 signs `-` needs no
-    stack of 100 states.
-    """
-    found = set()
-    for state in parser.states:
-        items = parser.items.get(state, ())
-        if len(items) != 1 or state not in parser.pushes(state).values():
-            continue
-        (((origin, expansion), at),) = items
-        if at != 1 or len(expansion) != 2 or expansion[1] != origin:
-            continue
-        done = parser.action(state, origin)
-        assert isinstance(done, int)
-        if all([parser.action(done, t) == (origin, 2) for t in parser.row(done)]):
-            found.add(state)
-    return frozenset(found)
 
 
 class _Walks:

@@ -10,7 +10,6 @@ from constrain.errors import UnsatisfiableError, UnsupportedFeatureError
 from constrain.frontends.lark.adjacency import Adjacency, adjacency
 from constrain.frontends.lark.automaton import ROOT, Automaton, Production, reduced
 from constrain.frontends.lark.boundaries import Boundaries, Scanners
-from constrain.frontends.lark.conflicts import right_recursive
 from constrain.frontends.lark.forbidden import Forbidden
 from constrain.frontends.lark.general import General
 from constrain.frontends.lark.indent import COLUMN_SETS, IndentedLalr
@@ -21,7 +20,7 @@ from constrain.frontends.lark.prospects import prospects
 from constrain.frontends.lark.pushdowns import Lexers
 from constrain.frontends.lark.scanner import START, Contest, Scanner, Spot, growing
 from constrain.frontends.lark.stacks import Stack
-from constrain.frontends.lark.tails import Tails, alike
+from constrain.frontends.lark.tails import Tails, alike, right_recursive
 from constrain.frontends.lark.threads import NO_DEMANDS, Machine
 from constrain.frontends.regex import parse
 from constrain.limits import Limits

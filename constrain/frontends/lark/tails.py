@@ -15,6 +15,9 @@ They must do the same before each terminal: fail, end, reduce into what is below
 same stack after it. Or what they shift stands on stacks that differ as before; then that is looked
 at in the same way, where it is reduced.
 
+That needs stacks that can all be completed. Where some cannot, only a state that stands on itself
+is left out (`right_recursive`).
+
 Cost: terminals * reductions in a row for each three states that come together, once.
 Source: the pairs are a bisimulation (Park, 1981); tail calls after Steele (1977).
 """
@@ -28,7 +31,7 @@ from constrain.frontends.lark.automaton import Production
 from constrain.frontends.lark.lalr import Lalr
 from constrain.frontends.lark.table import END
 
-__all__ = ["Tails", "alike"]
+__all__ = ["Tails", "alike", "right_recursive"]
 
 _FAILS: Final = ("fails",)
 _ENDS: Final = ("ends",)
@@ -36,6 +39,27 @@ _MOST_REDUCTIONS: Final = 100
 """In a row; more are not followed."""
 _Outcome = tuple[object, ...]
 _Stack = tuple[int, ...]
+
+
+def right_recursive(parser: Lalr) -> frozenset[int]:
+    """States that on top of themselves are as good as once: `a: X . a`, and nothing else.
+
+    After any lexeme all of them are reduced at once, or none. So a text of 100 signs `-` needs no
+    stack of 100 states.
+    """
+    found = set()
+    for state in parser.states:
+        items = parser.items.get(state, ())
+        if len(items) != 1 or state not in parser.pushes(state).values():
+            continue
+        (((origin, expansion), at),) = items
+        if at != 1 or len(expansion) != 2 or expansion[1] != origin:
+            continue
+        done = parser.action(state, origin)
+        assert isinstance(done, int)
+        if all([parser.action(done, t) == (origin, 2) for t in parser.row(done)]):
+            found.add(state)
+    return frozenset(found)
 
 
 def alike(parser: Lalr) -> dict[int, int]:

@@ -41,6 +41,10 @@ class Texts:
 
     def __init__(self, schema: Any, **options: Any) -> None:
         self.grammar = from_json_schema(schema, **options)
+        self.renew()
+
+    def renew(self) -> None:
+        """Forget the terms that texts have made."""
         self.store = TermStore()
         self.start = self.store.intern(self.grammar.term)
 

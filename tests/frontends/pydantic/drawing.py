@@ -9,7 +9,6 @@ from typing import Any
 
 import pydantic
 
-from constrain.algebra.store import DEAD, TermStore
 from constrain.frontends.pydantic import from_pydantic
 from tests.frontends.json_schema.texts import Texts
 
@@ -25,16 +24,7 @@ class TypeTexts(Texts):
     def __init__(self, kind: Any, **options: Any) -> None:
         self.grammar = from_pydantic(kind, **options)  # type: ignore[assignment]
         self.adapter = self.grammar.adapter  # type: ignore[attr-defined]
-        self._renew()
-
-    def _renew(self) -> None:
-        self.store = TermStore()
-        self.start = self.store.intern(self.grammar.term)
-
-    def accepts(self, text: str | bytes) -> bool:
-        data = text.encode() if isinstance(text, str) else text
-        state = self.store.advance(self.start, data)
-        return state != DEAD and self.store.nullable(state)
+        self.renew()
 
     def validates(self, text: str | bytes) -> bool:
         try:
@@ -48,7 +38,7 @@ class TypeTexts(Texts):
         rng = random.Random(zlib.crc32(name.encode()))
         for _ in range(count):
             if self.store.num_terms > _FULL:
-                self._renew()
+                self.renew()
             text = self.draw(rng, rng.choice(STEPS))
             if text is not None:
                 assert self.accepts(text), text

@@ -7,6 +7,7 @@ here knows of terms. A text stands for its bytes, or for special tokens where it
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 
 __all__ = ["Reader"]
 
@@ -199,16 +200,7 @@ class Reader:
             for trigger in value["triggers"]
             if tag["begin"].startswith(trigger)
         ]
-        closing = [] if ends is None else [(t, len(t), self.stay) for t in ends if t]
-        may_end = ends is None or "" in ends
-        seen = {}
-
-        def look(place):
-            if place not in seen:
-                excludes = value.get("excludes", ())
-                seen[place] = self.watch(place, watched + closing, excludes, may_end)
-            return seen[place]
-
+        look = self.looking(watched, value.get("excludes", ()), ends)
         if not first:
             return look(at)
         return self.all(value["tags"], lambda tag: self.all(self.tag(tag, at), after_tag))
@@ -227,18 +219,14 @@ class Reader:
             return after
 
         watched = [(text, len(text), follow(content)) for text, content in value["rules"]]
-        closing = [] if ends is None else [(t, len(t), self.stay) for t in ends if t]
-
-        may_end = ends is None or "" in ends
-        seen = {}
-
-        def look(place):
-            if place not in seen:
-                excludes = value.get("excludes", ())
-                seen[place] = self.watch(place, watched + closing, excludes, may_end)
-            return seen[place]
-
+        look = self.looking(watched, value.get("excludes", ()), ends)
         return look(at)
+
+    def looking(self, watched, excludes, ends):
+        """`watch` from any place, for what is watched and for ends, each place looked at once."""
+        closing = [] if ends is None else [(t, len(t), self.stay) for t in ends if t]
+        may_end = ends is None or "" in ends
+        return cache(lambda place: self.watch(place, watched + closing, excludes, may_end))
 
     def watch(self, at, watched, excludes, may_end, stop=None, most=None):
         """Free text from a place on, to the first end of what is watched, and what follows it.
