@@ -23,7 +23,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, ParamSpec
+from typing import Any, Final, NoReturn, ParamSpec
 
 from constrain.errors import ConstrainError, GrammarError
 from constrain.grammar import Grammar
@@ -229,6 +229,12 @@ class GrammarCache:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a GrammarCache cannot be pickled or copied: its grammars are shared by threads\n"
+            "hint: make one in each process; a vocabulary and a compiled grammar do pickle"
+        )
 
     def __repr__(self) -> str:
         held = f"{self._nbytes:,} of {self.max_bytes:,} bytes"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -63,13 +64,20 @@ class Sampler:
     Each thread that uses it keeps 24 bytes of working memory per id of the widest row.
 
     Rows without a seed draw from 64 bits of entropy that are collected here, once, and from a count
-    of the numbers that such rows have used, so no two of their draws share a number.
+    of the numbers that such rows have used, so no two of their draws share a number. A process that
+    was forked collects its own, and a copy (or what is unpickled) is a new sampler.
     """
 
     def __init__(self) -> None:
-        self._entropy = secrets.randbits(64)
+        self._collect_entropy()
         self._unseeded_draws = itertools.count()  # `next` is atomic
         self._of_this_thread = threading.local()
+
+    def _collect_entropy(self) -> None:
+        self._entropy, self._process = secrets.randbits(64), os.getpid()
+
+    def __reduce__(self) -> tuple[type[Sampler], tuple[()]]:
+        return Sampler, ()
 
     def sample(
         self,
@@ -194,6 +202,8 @@ class Sampler:
             if params.is_greedy:
                 continue
             if params.seed is None:
+                if self._process != os.getpid():  # forked: not the numbers of the other process
+                    self._collect_entropy()
                 uniforms[row] = uniform(self._entropy, 0, next(self._unseeded_draws))
                 continue
             if where is not None:

@@ -3,6 +3,7 @@
 import copy
 import enum
 import gc
+import pickle
 import threading
 import weakref
 from collections import OrderedDict
@@ -439,3 +440,9 @@ def test_masks_are_made_ahead_where_that_is_asked_for(eager):
     cache = GrammarCache(BYTES, max_bytes=PLENTY, **options)
     automaton = cache.compile(Grammar.from_json_schema, SCHEMA).automaton
     assert (automaton.known_row(automaton.start) is not None) == eager
+
+
+@pytest.mark.parametrize("another", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_cache_stays_in_its_process(another):
+    with pytest.raises(TypeError, match=r"cannot be pickled.*\nhint: make one in each"):
+        another(a_cache())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import threading
 
@@ -263,6 +264,31 @@ def test_the_position_is_the_length_of_the_history(sampler):
     logits, params = np.zeros((1, 10_000), np.float32), SamplingParams(seed=7)
     by_position = sampler.sample(logits, params, positions=[3]).token_ids
     assert sampler.sample(logits, params, histories=[[5, 5, 5]]).token_ids == by_position
+
+
+def unseeded(sampler):
+    logits = np.zeros((8, 30_000), dtype=np.float32)
+    return sampler.sample(logits, SamplingParams()).token_ids.tolist()
+
+
+@pytest.mark.parametrize(
+    "another", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
+def test_a_copy_draws_other_numbers_where_there_is_no_seed(another):
+    sampler = Sampler()
+    assert unseeded(another(sampler)) != unseeded(sampler)
+
+
+def test_a_forked_process_draws_other_numbers_where_there_is_no_seed(monkeypatch):
+    sampler = Sampler()
+    before, draws = sampler._entropy, [unseeded(sampler)]
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    draws.append(unseeded(sampler))
+    assert sampler._entropy != before
+    after = sampler._entropy
+    draws.append(unseeded(sampler))
+    assert sampler._entropy == after
+    assert len({tuple(draw) for draw in draws}) == 3
 
 
 def test_a_seed_needs_a_position(sampler):
