@@ -48,6 +48,10 @@ class Structure:
         pool = int(self._store.arena[lay.POOL])
         return [StateId(m) for m in self._store.arena[pool + at : pool + at + count].tolist()]
 
+    def alternatives(self, state: StateId) -> list[StateId]:
+        """The members of a union, the state itself if it is none."""
+        return self.members(state) if self.is_kind(state, lay.ALT) else [state]
+
     def parts(self, state: StateId) -> Iterator[tuple[StateId, StateId]]:
         """The parts of a concatenation in order, each with the state of what follows it."""
         while True:
@@ -91,7 +95,7 @@ class Structure:
         elsewhere than among the parts of a concatenation, so that it cannot be told.
         """
         found: set[int] = set()
-        for member in self.members(root) if self.is_kind(root, lay.ALT) else [root]:
+        for member in self.alternatives(root):
             parts = [part for part, _ in self.parts(member)]
             inside = [
                 hi

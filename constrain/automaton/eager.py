@@ -142,7 +142,9 @@ class _Ways:
         others = [s for s in dict.fromkeys(near) if s not in (state, DEAD)]
         ahead = {self._rule(part) for part, _ in self._parts(state)}
         for after in others:
-            stays = len(others) > 1 and ahead.issuperset(map(self._rule, self._members(after)))
+            stays = len(others) > 1 and ahead.issuperset(
+                map(self._rule, self._structure.alternatives(after))
+            )
             yield after, (DETOUR if stays else 1.0) / len(others)
 
     def past_parts(self, state: StateId) -> Iterator[tuple[StateId, float]]:
@@ -180,10 +182,6 @@ class _Ways:
             elif len(found) < MAX_PARTS:
                 found.append((part, rest))
         return found
-
-    def _members(self, state: StateId) -> list[StateId]:
-        is_union = self._structure.is_kind(state, lay.ALT)
-        return self._structure.members(state) if is_union else [state]
 
     def _rule(self, state: StateId) -> StateId | None:
         """What is left of a state where its first rule stands; None if there is none."""

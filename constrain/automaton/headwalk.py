@@ -80,7 +80,7 @@ class HeadWalk:
     def split(self, state: StateId) -> list[SplitState] | None:
         """What a live state may begin with; None if the row of no head among that is at hand."""
         found: list[SplitState] = []
-        for member in self._members(state):
+        for member in self._structure.alternatives(state):
             parts, after = self._split_one(member) or ([], member)
             head = self._row(parts) if parts else None
             if not self._store.is_empty(member):
@@ -91,14 +91,10 @@ class HeadWalk:
         """Say how many nodes a walk of a state looked at because its heads were not at hand."""
         if num_visited < LONG_WALK:
             return
-        for member in self._members(state):
+        for member in self._structure.alternatives(state):
             split = self._split_one(member)
             if split is not None:
                 self._note_cost_of(split[0], num_visited)
-
-    def _members(self, state: StateId) -> list[StateId]:
-        is_union = self._structure.is_kind(state, lay.ALT)
-        return self._structure.members(state) if is_union else [state]
 
     def _split_one(self, state: StateId) -> tuple[list[StateId], StateId] | None:
         """A head worth sharing, and what follows; None if it begins with one byte: a short walk.

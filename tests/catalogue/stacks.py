@@ -120,10 +120,8 @@ class StackDistances:
         known.update(draft)
 
     def _goto(self, state: int, symbol: str) -> int | None:
-        if isinstance(self._parser, General):
-            return self._parser.automaton.goto(state, symbol)
-        action = self._parser.action(state, symbol)
-        return action if isinstance(action, int) else None
+        parser = self._parser
+        return (parser.automaton if isinstance(parser, General) else parser).goto(state, symbol)
 
     def _cost(self, symbol: str) -> float:
         return self._costs[symbol] if symbol in self._costs else self._widths.get(symbol, 1)

@@ -195,6 +195,11 @@ class Lalr:
         """What the table says."""
         return self._states[state].get(symbol)
 
+    def goto(self, state: int, symbol: str) -> int | None:
+        """The state that a symbol pushes, or None."""
+        action = self._states[state].get(symbol)
+        return action if isinstance(action, int) else None
+
     def pushes(self, state: int) -> dict[str, int]:
         """The states that symbols push."""
         return {s: a for s, a in self._states[state].items() if isinstance(a, int)}

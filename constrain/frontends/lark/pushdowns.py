@@ -76,8 +76,7 @@ class LalrPushdown:
 
     def goto(self, state: int, origin: str) -> int | None:
         """See `Pushdown`."""
-        action = self._parser.action(state, origin)
-        return action if isinstance(action, int) else None
+        return self._parser.goto(state, origin)
 
     def accepts(self, state: int, commitment: Hashable) -> bool:
         """See `Pushdown`."""

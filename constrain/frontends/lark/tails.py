@@ -55,8 +55,8 @@ def right_recursive(parser: Lalr) -> frozenset[int]:
         (((origin, expansion), at),) = items
         if at != 1 or len(expansion) != 2 or expansion[1] != origin:
             continue
-        done = parser.action(state, origin)
-        assert isinstance(done, int)
+        done = parser.goto(state, origin)
+        assert done is not None
         if all([parser.action(done, t) == (origin, 2) for t in parser.row(done)]):
             found.add(state)
     return frozenset(found)
@@ -143,7 +143,7 @@ class Tails:
             if not found or any([behind != length for _, behind, _ in found]):
                 return False
             for origin, _, _ in found:
-                pair = (self._goto(state, origin), self._goto(below, origin))
+                pair = (self._parser.goto(state, origin), self._parser.goto(below, origin))
                 if pair == (None, None):
                     continue
                 one, other = pair
@@ -194,10 +194,6 @@ class Tails:
                 case _:
                     return None
         return tuple(found)
-
-    def _goto(self, state: int, origin: str) -> int | None:
-        action = self._parser.action(state, origin)
-        return action if isinstance(action, int) else None
 
     def _run(self, below: int, above: _Stack, terminal: str) -> _Outcome:
         """What comes of some states before a terminal; empty if that takes too long.
