@@ -11,6 +11,7 @@ from typing import Final
 
 from constrain.frontends.json_schema.keywords import DIALECTS, TYPES, Dialect, Keyword
 from constrain.frontends.json_schema.read import JSON, escape_pointer
+from constrain.frontends.json_schema.resources import item_index, split_pointer
 
 __all__ = [
     "about_keyword",
@@ -84,6 +85,8 @@ def about_value(keyword: Keyword, value: JSON, dialect: Dialect) -> str | None:
     name = keyword.name
     if name == "type":
         return _about_type(value, dialect)
+    if value is None:  # as libraries write a field that is not set
+        return f"leave `{name}` out where there is none"
     if name == "items" and isinstance(value, list):
         if "prefixItems" in dialect.keywords:
             return "an array of schemas is `prefixItems` since draft 2020-12"
@@ -109,6 +112,8 @@ def _about_type(value: JSON, dialect: Dialect) -> str | None:
     if "nullable" in dialect.keywords and (value == "null" or isinstance(value, list)):
         return "in OpenAPI 3.0 write one type, and `nullable: true` beside it to allow null"
     given = value if isinstance(value, list) else [value]
+    if None in given:  # as YAML reads `type: null`
+        return 'write "null" in quotes for null, or leave `type` out to allow every type'
     for name in given:
         if not isinstance(name, str) or name in TYPES:
             continue
@@ -169,22 +174,26 @@ def about_keyword(name: str, dialect: Dialect) -> str | None:
     return None
 
 
-def about_reference(ref: str, root: JSON, above: JSON = None, key: str = "") -> str | None:
+def about_reference(
+    ref: str, root: JSON, pointer: str, above: JSON = None, key: str = ""
+) -> str | None:
     """A reference leads nowhere.
 
     Args:
         ref: The reference.
         root: The document.
+        pointer: Where the reference stands in it.
         above: The value in which `key` was looked for in vain, if it leads into the document.
         key: See `above`.
     """
     if not isinstance(root, dict):
         return None
     name = ref.rsplit("/", 1)[-1].removeprefix("#")
-    for container in ("$defs", "definitions"):
-        held = root.get(container)
-        if name and isinstance(held, dict) and name in held:
-            return f"there is a schema at #/{container}/{escape_pointer(name)}"
+    for schema, place in _around(root, pointer):
+        for container in ("$defs", "definitions"):
+            held = schema.get(container)
+            if name and isinstance(held, dict) and name in held:
+                return f"there is a schema at {place}/{container}/{escape_pointer(name)}"
     if isinstance(above, dict) and key:
         if key in ("$defs", "definitions"):
             return next((f"it has {k!r}" for k in ("$defs", "definitions") if k in above), None)
@@ -193,8 +202,28 @@ def about_reference(ref: str, root: JSON, above: JSON = None, key: str = "") -> 
     return None
 
 
+def _around(root: JSON, pointer: str) -> list[tuple[dict[str, JSON], str]]:
+    """The objects around a place with their pointers, the innermost first.
+
+    A schema with definitions that was put into another has references that begin at its own root.
+    """
+    found: list[tuple[dict[str, JSON], str]] = []
+    value, place = root, "#"
+    for step in split_pointer(pointer):
+        if isinstance(value, dict):
+            found.append((value, place))
+            value = value.get(step)
+        elif isinstance(value, list) and (index := item_index(step, len(value))) is not None:
+            value = value[index]
+        else:
+            break
+        place += f"/{escape_pointer(step)}"
+    return found[::-1]
+
+
 def _similar(name: str, names: Iterable[str] | Mapping[str, object]) -> str | None:
     known = list(names)
     if len(known) > _MOST_KEYS or len(name) > 100:
         return None
-    return next(iter(get_close_matches(name, known, 1, 0.75)), None)
+    in_other_case = next((k for k in known if k.lower() == name.lower()), None)
+    return in_other_case or next(iter(get_close_matches(name, known, 1, 0.75)), None)

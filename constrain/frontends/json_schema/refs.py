@@ -374,7 +374,7 @@ class Source:
                 raise SchemaError(
                     f"$ref {ref!r} leads nowhere: {pointer} has no {key!r}",
                     pointer=node.at("$ref"),
-                    hint=about_reference(ref, self._root, value, key),
+                    hint=about_reference(ref, self._root, node.at("$ref"), value, key),
                 )
             pointer += "/" + escape_pointer(key)
         return value, pointer
@@ -384,7 +384,7 @@ class Source:
             return self._documents.lookup(self._resource(node), ref)
         except NoSchemaError as e:
             detail = f": {e}" if str(e) else ""
-            hint = about_reference(ref, self._root)
+            hint = about_reference(ref, self._root, node.at(keyword))
             if hint is None and not detail:
                 hint = "schemas of other documents come from registry=, and are never fetched"
             raise SchemaError(

@@ -12,6 +12,7 @@ from constrain.frontends.json_schema import from_json_schema
 BYTE_ORDER_MARK = "read the file with encoding='utf-8-sig', which takes the byte order mark away"
 FENCE = "pass the JSON alone, without the fence around it"
 LAST_COMMA = "there is no comma after the last one"
+NULL_TYPE = 'write "null" in quotes for null, or leave `type` out to allow every type'
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,15 @@ LAST_COMMA = "there is no comma after the last one"
         ({"type": "json_object"}, "#/type", 'write {"type": "object"} for any object'),
         ({"type": "qwertz"}, "#/type", None),
         ({"type": 3}, "#/type", None),
+        ({"type": None}, "#/type", NULL_TYPE),
+        ({"type": ["string", None]}, "#/type", NULL_TYPE),
+        ({"pattern": None}, "#/pattern", "leave `pattern` out where there is none"),
+        ({"items": None}, "#/items", "leave `items` out where there is none"),
+        (
+            {"properties": {"a": {"enum": None}}},
+            "#/properties/a/enum",
+            "leave `enum` out where there is none",
+        ),
         ({"items": [{}]}, "#/items", "an array of schemas is `prefixItems` since draft 2020-12"),
         ({"required": True}, "#/required", "it stands beside `properties` and lists names"),
         ({"required": "a"}, "#/required", 'write ["a"]'),
@@ -75,6 +85,22 @@ LAST_COMMA = "there is no comma after the last one"
         ({"$ref": "#/$defs/pett", "$defs": {"pet": {}}}, "#/$ref", "it has 'pet'"),
         ({"$ref": "#/definitions/b", "$defs": {"a": {}}}, "#/$ref", "it has '$defs'"),
         ({"$ref": "#/$defs/b", "$defs": {"a": {}}}, "#/$ref", None),
+        ({"$ref": "#/$defs/B", "$defs": {"a": {}, "b": {}}}, "#/$ref", "it has 'b'"),
+        (
+            {"items": {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {}}}},
+            "#/items/properties/a/$ref",
+            "there is a schema at #/items/$defs/A",
+        ),
+        (
+            {
+                "properties": {
+                    "x/y": {"definitions": {"A": {}}, "items": {"$ref": "#/definitions/A"}}
+                },
+                "definitions": {},
+            },
+            "#/properties/x~1y/items/$ref",
+            "there is a schema at #/properties/x~1y/definitions/A",
+        ),
         (
             {"$ref": "other.json"},
             "#/$ref",
