@@ -320,7 +320,7 @@ class LarkExplainer:
 
     def _lexemes(self, start: str, text: str) -> tuple[list[_Lexeme], _Lexeme | None, int]:
         """The lexemes that end before the text does; one that ends with it; where the rest is."""
-        from lark.exceptions import LarkError, UnexpectedCharacters
+        from lark.exceptions import LarkError, UnexpectedInput
 
         found: list[_Lexeme] = []
         at = 0
@@ -335,7 +335,7 @@ class LarkExplainer:
                 accept(token)
                 found.append(lexeme)
                 at = lexeme.end
-        except UnexpectedCharacters as error:
+        except UnexpectedInput as error:  # of characters or a token: what is ignored is before it
             return found, None, at if error.pos_in_stream is None else error.pos_in_stream
         except LarkError:
             return found, None, at
