@@ -47,8 +47,30 @@ _WAYS_OUT: Final = (
     ("Recursion in terminal", "make it a rule, whose name is in lower case"),
     ("Expecting a value", "a name, text, pattern or group comes next, without a comma before it"),
     ("[Errno 2]", "import_paths=[...] has the folders in which %import looks"),
+    ("Rules aren't allowed inside terminals", "make it a terminal, whose name is in upper case"),
+    ("Wrong number of template arguments", "give it one argument for each of its parameters"),
+    ("Bad Range", "counts are ~n or ~least..most"),
+    ("an escape that means", r"\xHH, \uHHHH and \UHHHHHHHH have so many digits; \\ is a backslash"),
+    ("Terminals cannot be empty (__IGNORE", "name a terminal, or write a pattern: %ignore / +/"),
+    ("Alias expects lowercase", "a name of letters in lower case, as of a rule"),
+    ("template ", "say them in braces behind its name"),
+    ("a range is between", 'write "a".."z", or a pattern: /[a-z]/'),
 )
 """Beginnings of what lark says, and what to do."""
+
+_LONG: Final = r'"(?:\\.|[^"\\\n])(?:\\.|[^"\\\n])+"'
+_TEXT: Final = r'"(?:\\.|[^"\\\n])*"'
+_PLACES: Final = (
+    (r"Bad Range .*\((\d+)\.\.(\d+) isn't", r"~\s*{0}\s*\.\.\s*{1}(?!\d)"),
+    (r"\[Errno 2\].*?(\w+)\.lark'", r"(?<=%import[ \t])[ \t]*[\w.]*\b{0}\b"),
+    (r"Lexer does not allow zero-width .*\(__\w+: '(.*)'\)", "/{0}/"),
+    (r"an escape that means nothing in (.*)", '"{0}"|/{0}/'),
+    (r"Terminals cannot be empty \(__IGNORE", r"%ignore(?=[ \t]*$)"),
+    (r"Empty terminals", r'(?<![\\"\w])""(?!")'),
+    (r"a range is between", rf"{_LONG}\s*\.\.\s*{_TEXT}|{_TEXT}\s*\.\.\s*{_LONG}"),
+    (r"the pattern of .*bad character range (\S)-(\S)$", r'"{0}"\s*\.\.\s*"{1}"'),
+)
+"""What lark says without a place, and how that is written in the grammar."""
 
 _STRAY: Final = {
     ";": "a rule ends with its line, without a semicolon",
@@ -152,18 +174,26 @@ def read(
     except lark.exceptions.UnexpectedInput as e:
         raise _unexpected(e, text) from e
     except RecursionError as e:
-        raise GrammarSyntaxError(
-            "the grammar nests too deep for lark, or imports itself",
-            source=text,
-            hint="give names to inner groups",
-        ) from e
+        raise _too_deep(text) from e
     except TypeError as e:  # lark 1.3.1 may fail where it says what is wrong
         cause = _first_unexpected(e)
         if cause is None:
             raise
         raise _unexpected(cause, text) from e
+    except lark.exceptions.VisitError as e:
+        raise (
+            _too_deep(text) if isinstance(e.orig_exc, RecursionError) else _refused(e, text)
+        ) from e
     except (lark.exceptions.LarkError, *_REFUSALS, _regex_error()) as e:
         raise _refused(e, text) from e
+
+
+def _too_deep(text: str) -> GrammarSyntaxError:
+    return GrammarSyntaxError(
+        "the grammar nests too deep for lark, or imports itself",
+        source=text,
+        hint="give names to inner groups",
+    )
 
 
 def _regex_error() -> type[Exception]:
@@ -208,6 +238,14 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         start = sum([len(part) for part in lines[: line - 1]]) + column - 1
         span = (start, start + 1)
         message = message[: place.start()]
+    name = re.escape(message[1:-1])
+    if isinstance(error, KeyError) and re.search(rf"(?m)^[ \t?!]*{name}[.\d-]*\{{", text):
+        message = f"template {message} is used without its arguments"
+    elif len(error.args) == 2 and isinstance(error.args[1], SyntaxError):
+        message = f"an escape that means nothing in {error.args[0]}"
+    elif 'process rule "range"' in message:
+        message = "a range is between two texts of one character"
+    span = span or _written(message, text)
     hint = None
     name = _name_in(message)
     if name is not None and message.startswith("Using an undefined rule"):
@@ -220,7 +258,7 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         message = f"the pattern of terminal {broken[1]} does not compile: {why}"
         written = re.search(re.escape(f"/{pattern}/"), text)
         written = written or re.search(rf"(?m)^[ \t]*{broken[1]}\b", text)  # it has flags
-        span = None if written is None else written.span()
+        span = _written(message, text) if written is None else written.span()
         hint = "patterns are those of the module re; \\ before a character means itself"
         if "global flags" in message:
             hint = "flags come after a pattern, /.../i, or before a part of it, /(?i:...)/"
@@ -235,12 +273,23 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         if span is None:
             used = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
             span = None if used is None else used.span()
-        if re.search(r"(?i)not defined|undefined|doesn't exist|nonexist|used but", message):
+        if re.search(r"(?i)(not|n't) defined|undefined|doesn't exist|nonexist|used but", message):
             hint = _nearest(name, text)
         elif message.endswith("defined more than once"):
             hint = "join the two with |; %override replaces and %extend adds to an imported one"
     hint = hint or next((out for begin, out in _WAYS_OUT if message.startswith(begin)), None)
     return GrammarSyntaxError(message.strip(), source=text, span=span, hint=hint)
+
+
+def _written(message: str, text: str) -> tuple[int, int] | None:
+    """Where in the grammar is what a message is about, if it says how that is written."""
+    for said, pattern in _PLACES:
+        if about := re.match(said, message, re.DOTALL):
+            for n, part in enumerate(about.groups()):
+                pattern = pattern.replace(f"{{{n}}}", re.escape(part))
+            found = re.search(pattern, text, re.MULTILINE)
+            return None if found is None else found.span()
+    return None
 
 
 def _why_broken(name: str, pattern: str) -> str:

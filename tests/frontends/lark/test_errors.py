@@ -76,6 +76,22 @@ def test_rules_that_never_finish(text, message):
         ("start: /[a/", 8, "of the module re"),
         ("start: A\nA: /[a/i", 1, "of the module re"),
         ("start: A\nA: /a*/", 8, r"NAME\?"),
+        ('start: "a"\n%ignore / */', 9, r"NAME\?"),
+        ('start: "a" | ""', 14, "may be empty"),
+        ('start: "a"~3..1', 11, "~least..most"),
+        ('start: A\nA: "a"~3 .. 1', 7, "~least..most"),
+        ('start: "a".."b" | "ab".."z"', 19, "or a pattern"),
+        ('start: "z".."a"', 8, "of the module re"),
+        ("start: pair\npair{x}: x x", 8, "braces behind its name"),
+        ('start: pair{"a", "b"}\npair{x}: x x', 1, "for each of its parameters"),
+        ('start: "a"\n%extend item: "b"', 9, "define it, or %import it"),
+        ('start: "a"\nitem: "a"\n%extend itme: "b"', 9, "did you mean 'item'"),
+        ("start: A\nA: b\nb: /x/", 4, "in upper case"),
+        ('start: "a" | "\\x".."z"', 14, "so many digits"),
+        (r'start: "a" | "b\u12"', 14, "so many digits"),
+        ('start: "a" -> B', 15, "lower case"),
+        ('start: "a"\n%ignore\n', 1, "name a terminal"),
+        ("%import nowhere.X\nstart: X", 9, "import_paths"),
         ('start: A\nA: "a" A | "b"', 8, "make it a rule"),
         ('start: "a"\nstart: "b"', 1, r"with \|"),
         ('start: A\nA: ""', None, "leave it out"),
@@ -88,6 +104,13 @@ def test_usual_mistakes_have_a_way_out(text, place, hint):
     assert re.search(hint, refused.value.hint)
     if place is not None:
         assert f"column {place}:" in str(refused.value)
+
+
+@pytest.mark.parametrize(("opens", "closes"), ["()", "[]"])
+def test_grammars_that_nest_too_deep_for_lark(opens, closes):
+    with pytest.raises(GrammarSyntaxError, match="nests too deep") as caught:
+        Grammar.from_lark(f'start: {opens * 2000}"a"{closes * 2000}')
+    assert caught.value.hint == "give names to inner groups"
 
 
 def test_a_way_that_never_finishes_is_not_taken():
