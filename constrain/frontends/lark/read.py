@@ -238,8 +238,8 @@ def _refused(error: Exception, text: str) -> GrammarSyntaxError:
         start = sum([len(part) for part in lines[: line - 1]]) + column - 1
         span = (start, start + 1)
         message = message[: place.start()]
-    name = re.escape(message[1:-1])
-    if isinstance(error, KeyError) and re.search(rf"(?m)^[ \t?!]*{name}[.\d-]*\{{", text):
+    template = re.escape(message[1:-1])
+    if isinstance(error, KeyError) and re.search(rf"(?m)^[ \t?!]*{template}[.\d-]*\{{", text):
         message = f"template {message} is used without its arguments"
     elif len(error.args) == 2 and isinstance(error.args[1], SyntaxError):
         message = f"an escape that means nothing in {error.args[0]}"
