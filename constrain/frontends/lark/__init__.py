@@ -8,9 +8,9 @@ Not decided here: the syntax of grammars, imports and templates; that is lark's 
     >>> term.nullable
     False
 
-Read in this order: `read` (lark's loader and its errors; `templates` and `lexers`, what it does not
-do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no terminal tells
-apart), `threads` (programs run over a text to come), `forbidden` (what they leave pending, by what
+Read in this order: `read` (lark's loader and its errors; `templates`, `alternatives` and `lexers`,
+what it does not do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no
+terminal tells apart), `threads` (programs run over a text to come), `forbidden` (what they leave pending, by what
 it forbids), `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`,
 `normal`, `table` (the LALR table that lark would make), `stacks` (where a text stands in a parser),
 `lalr` and `general` (the parser that runs the table, and one for all other grammars), `indent`

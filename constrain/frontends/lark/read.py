@@ -20,6 +20,7 @@ from constrain.errors import (
     GrammarSyntaxError,
     UnsupportedFeatureError,
 )
+from constrain.frontends.lark.alternatives import check_alternatives
 from constrain.frontends.lark.templates import check_templates
 from constrain.limits import Limits
 
@@ -145,7 +146,8 @@ def read(
     Raises:
         BackendUnavailableError: lark is not installed.
         GrammarSyntaxError: lark refuses the grammar.
-        LimitExceededError: It is longer than `max_input_bytes`.
+        LimitExceededError: It is longer than `max_input_bytes`, or needs more than
+            `max_source_nodes`.
     """
     try:
         import lark
@@ -159,6 +161,7 @@ def read(
     definitions = len(_HEAD.findall(text))
     limits.check("max_source_nodes", _DEFINITION_COST * definitions, "a Lark grammar")
     check_templates(text)
+    check_alternatives(text, limits)
     from constrain.frontends.lark.lexers import plugins
 
     try:

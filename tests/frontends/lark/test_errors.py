@@ -169,6 +169,25 @@ def test_an_indenter_without_blocks_is_refused():
         Grammar.from_lark(text, postlex=lark_indenter.PythonIndenter())
 
 
+DOUBLING = [
+    *(" ".join('[A "b"]' for _ in range(30)), " ".join(f'"x{n}"?' for n in range(30))),
+    *('("a" | "b")~40', '[["a"] "b"]~0..40', 'x{A} A~2 /[(]/i "a".."b" ' + "(A (B | A)*)? " * 20),
+    *("A\n  | B -> b // :\n  | " + "[A] " * 30, '"a" (' + "A? B? C? " * 10 + ")+"),
+]
+
+
+@pytest.mark.parametrize("body", DOUBLING)
+@pytest.mark.parametrize("head", ["start", "?start.2", "start: A\n%override start"])
+def test_alternatives_that_double_with_each_part(head, body):
+    with pytest.raises(LimitExceededError, match="'start', whose alternatives each optional"):
+        Grammar.from_lark(f"{head}: {body}\nA: /a/\nB: /b/\nC: /c/\nx{{y}}: y\n")
+
+
+def test_parts_of_which_lark_makes_rules_do_not_double():
+    parts = "".join(f'("a{n}" | "b{n}")* "c{n}"+ ' for n in range(5))
+    assert Grammar.from_lark(f'start: {parts} ("d" "e")~100 T\nT: ("x"? "y")~40\n')
+
+
 def test_limits():
     with pytest.raises(LimitExceededError):
         Grammar.from_lark('start: "a"', limits=Limits(max_input_bytes=5))
