@@ -10,14 +10,14 @@ Not decided here: the syntax of grammars, imports and templates; that is lark's 
 
 Read in this order: `read` (lark's loader and its errors; `templates`, `alternatives` and `lexers`,
 what it does not do well), `program` (a terminal as `re` tries it), `alphabet` (code points that no
-terminal tells apart), `threads` (programs run over a text to come), `forbidden` (what they leave pending, by what
-it forbids), `scanner` (the lexemes of a lexer), `equations` (their words as terms), `automaton`,
-`normal`, `table` (the LALR table that lark would make), `stacks` (where a text stands in a parser),
-`lalr` and `general` (the parser that runs the table, and one for all other grammars), `indent`
-(lark's `Indenter`), `prospects` (whether there are dead ends: `adjacency`, `conflicts`, `nesting`
-and `completable` to prove that there is none, `pushdowns` and `saturation` to tell each), `tails`
-(stacks from which the same texts are possible), `boundaries` (lexer and parser together), `lower`
-(all of it), `explain` (where a text stands).
+terminal tells apart), `threads` (programs run over a text to come), `forbidden` (what they leave
+pending, by what it forbids), `scanner` (the lexemes of a lexer), `equations` (their words as
+terms), `automaton`, `normal`, `table` (the LALR table that lark would make), `stacks` (where a text
+stands in a parser), `lalr` and `general` (the parser that runs the table, and one for all other
+grammars), `indent` (lark's `Indenter`), `prospects` (whether there are dead ends: `adjacency`,
+`conflicts`, `nesting` and `completable` to prove that there is none, `pushdowns` and `saturation`
+to tell each), `tails` (stacks from which the same texts are possible), `boundaries` (lexer and
+parser together), `lower` (all of it), `explain` (where a text stands).
 """
 
 from __future__ import annotations
