@@ -80,9 +80,10 @@ def from_tools(
     if not offered:
         return _text_alone(how, limits)
     after_name = _after_name(how, limits)
+    marks = how.marks
     names = trie(
         [
-            (_spell(tool, how), after_name(_arguments(tool, how, written, limits)))
+            (_spell(tool, how), after_name(_arguments(tool, how, marks, written, limits)))
             for tool in offered
         ]
     )
@@ -150,14 +151,16 @@ def _spell(tool: _Tool, how: ToolFormat) -> bytes:
     return tool.name.encode()
 
 
-def _arguments(tool: _Tool, how: ToolFormat, style: JSONStyle, limits: Limits) -> Term:
+def _arguments(
+    tool: _Tool, how: ToolFormat, marks: Sequence[str], style: JSONStyle, limits: Limits
+) -> Term:
     schema = tool.parameters
     with placed(tool.pointer):
         if how.arguments is not None:
-            return arguments(schema, how.arguments, style=style, kept_out=how.marks, limits=limits)
+            return arguments(schema, how.arguments, style=style, kept_out=marks, limits=limits)
         objects = schema.get("type") != "object"  # an object, said or not
-        if how.marks:
-            return json_without(schema, how.marks, style=style, objects=objects, limits=limits)
+        if marks:
+            return json_without(schema, marks, style=style, objects=objects, limits=limits)
         if objects:
             return json_object(schema, style=style, limits=limits)
         return texts_of(schema, style, limits=limits).term
