@@ -26,6 +26,7 @@ GRAMMARS = {
     "sql_select": "sql_select.lark",
     "python": "python.lark",
     "arithmetic": "arithmetic.lark",
+    "dotenv": "dotenv.gbnf",
 }
 """Files of the catalogue by name."""
 

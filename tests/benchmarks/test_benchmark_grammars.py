@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.grammars.run import WARM_UP, masks_per_second, summarise_grammars
+from benchmarks.grammars.run import WARM_UPS, masks_per_second, summarise_grammars
 from benchmarks.grammars.spellings import GRAMMARS, spelling
 from benchmarks.grammars.templates import expand_templates
 from benchmarks.plan import Plan, PlannedSchema, PlannedText
@@ -79,7 +79,7 @@ def test_spellings_accept_what_the_catalogue_accepts(notation, tmp_path):
 
 def test_each_grammar_has_its_own_figures_and_the_warm_up_none():
     texts = (PlannedText(0, "accept/a", True, (1,), None),)
-    names = (WARM_UP, "json", "python")
+    names = (*WARM_UPS, "json", "python")
     schemas = tuple(PlannedSchema(name, "catalogue", name, texts, "grammar") for name in names)
     plan = Plan("tiny", "nowhere", 32, ("constrain", "peer"), {}, 0, schemas)
     played = PlayedText(0, True, True, None, cold_ns=[4_000, 6_000], visited_ns=[1_000])
