@@ -8,6 +8,7 @@ specification says.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -397,9 +398,17 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
     }
 )
 _BY_URI: Final = {d.uri.split("://")[1]: d for d in DIALECTS.values()}
+_OPENAPI_3_1: Final = re.compile(
+    r"spec\.openapis\.org/oas/3\.[12]/dialect/(?:base|\d{4}-\d\d-\d\d)"
+)
+"""Draft 2020-12 with a vocabulary that need not be known: `discriminator` and what else it has are
+annotations, as its metaschema says."""
 
 
 def dialect_of(uri: str) -> Dialect | None:
     """The dialect that a `$schema` names, or None. https is as good as http, `#` as none."""
     scheme, _, rest = uri.partition("://")
-    return _BY_URI.get(rest.rstrip("#")) if scheme in ("http", "https") else None
+    if scheme not in ("http", "https"):
+        return None
+    rest = rest.rstrip("#")
+    return DIALECTS["draft2020-12"] if _OPENAPI_3_1.fullmatch(rest) else _BY_URI.get(rest)

@@ -98,3 +98,6 @@ def test_dialects_are_known_by_uri() -> None:
         assert dialect_of(dialect.uri + "#") is dialect
     assert dialect_of("http://json-schema.org/draft-03/schema#") is None
     assert dialect_of("json-schema.org/draft-07/schema") is None
+    for uri in ("oas/3.1/dialect/base", "oas/3.1/dialect/2024-11-10", "oas/3.2/dialect/2025-09-17"):
+        assert dialect_of(f"https://spec.openapis.org/{uri}") is DIALECTS["draft2020-12"]
+    assert dialect_of("https://spec.openapis.org/oas/3.0/dialect/base") is None
