@@ -17,7 +17,8 @@ Cost: O(terminals^2) steps of small automata, most of which end at the first cod
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -52,7 +53,7 @@ def adjacency(
     alone: Mapping[str, Scanner],
     ignored: Sequence[str],
     newline: str | None,
-    together: Mapping[str, Collection[str]],
+    together: Mapping[str, frozenset[str]],
 ) -> Adjacency | None:
     """What may follow what, or None if no blank may stand between lexemes.
 
@@ -97,6 +98,49 @@ class _Progress(NamedTuple):
     matched: int
 
 
+class _Words:
+    """Terminals that are one ASCII text and no more: grammars list them by the hundred.
+
+    Most of them differ from another text before either ends, and need not be looked at beside it.
+    Cases are not told apart.
+
+    Attributes:
+        text_of: The text of each.
+    """
+
+    def __init__(self, terminals: Iterable[Any]) -> None:
+        self.text_of = {
+            t.name: t.pattern.value.lower()
+            for t in terminals
+            if t.pattern.type == "str" and t.pattern.value.isascii() and t.pattern.flags <= {"i"}
+        }
+        self._in_order = sorted([(text, name) for name, text in self.text_of.items()])
+        self._with_text: dict[str, list[str]] = {}
+        for text, name in self._in_order:
+            self._with_text.setdefault(text, []).append(name)
+        self._lengths = sorted({len(text) for text in self._with_text})
+        self._all_others: dict[frozenset[str], frozenset[str]] = {}
+
+    def near(self, text: str, names: frozenset[str]) -> frozenset[str]:
+        """Terminals out of `names` without those whose text differs from another before its end."""
+        if not text.isascii():  # it may have another script's letter that is the same
+            return names
+        others = self._all_others.get(names)
+        if others is None:
+            others = self._all_others[names] = names.difference(self.text_of)
+        text = text.lower()
+        found: list[str] = []
+        for length in self._lengths:
+            if length > len(text):
+                break
+            found += self._with_text.get(text[:length], ())
+        at = bisect_left(self._in_order, (text, ""))
+        while at < len(self._in_order) and self._in_order[at][0].startswith(text):
+            found.append(self._in_order[at][1])
+            at += 1
+        return others.union(names.intersection(found))
+
+
 class _Bare(NamedTuple):
     """A terminal after which no blank may stand.
 
@@ -118,7 +162,7 @@ class _Search:
         alone: Mapping[str, Scanner],
         ignored: Sequence[str],
         newline: str | None,
-        together: Mapping[str, Collection[str]],
+        together: Mapping[str, frozenset[str]],
     ) -> None:
         self._machine = machine
         order = sorted(
@@ -134,6 +178,7 @@ class _Search:
         self._compete = bool(together)
         self._together = together
         self._begins = {name: machine.begin(at, ()) for name, at in addresses.items()}
+        self._words = _Words(order)
         self._first = {name: _union(machine.masks(t)) for name, t in self._begins.items()}
         self._progress: dict[tuple[str, str], _Progress] = {}
         self._stepped: dict[tuple[Thread, int, Left], Sequence[Thread]] = {}
@@ -333,7 +378,7 @@ class _Search:
         first = self._machine.atoms.of(ord(text[0]))
         rivals = {
             other: self._run(other, whole)
-            for other in self._together[name]
+            for other in self._words.near(whole, self._together[name])
             if self._first[other] & first
             and other != name
             and (beside is None or other in self._together[beside])
@@ -384,15 +429,23 @@ class _Search:
             machine = self._machine
             own = {end.spot for end in self._alone[name].ends(START) if end.spot.pending}
             known = {name: {s for s in own if not machine.forbids_all(s.pending, s.left)}}
-            for other in self._together[name] if self._compete else ():
-                if self._rank[other] < self._rank[name] and self._first[other] & self._first[name]:
-                    beside = self._beside(name, other)
-                    if beside is None and other in self._present:
-                        known = {}  # it never wins
-                        break
-                    known[other] = beside or set()
+            for other in self._rivals(name) if self._compete else ():
+                beside = self._beside(name, other)
+                if beside is None and other in self._present:
+                    known = {}  # it never wins
+                    break
+                if beside:
+                    known[other] = beside
             self._known[name] = known
         return known
+
+    def _rivals(self, name: str) -> list[str]:
+        """Preferred terminals that begin like one, and may leave something pending after it."""
+        rank, first, text = self._rank[name], self._first[name], self._words.text_of.get(name)
+        others = self._together[name]
+        if text is not None:
+            others = self._words.near(text, others)
+        return [o for o in others if self._rank[o] < rank and self._first[o] & first]
 
     def _beside(self, name: str, other: str) -> set[Spot] | None:
         """What a preferred terminal leaves pending where another ends; None if that never wins."""

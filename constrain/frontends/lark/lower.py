@@ -154,20 +154,24 @@ class _Lowering:
             self._together(),
         )
 
-    def _together(self) -> Mapping[str, Collection[str]]:
+    def _together(self) -> Mapping[str, frozenset[str]]:
         """The terminals that compete with each somewhere; empty if each is tried alone."""
         lexer = str(self._lark.options.lexer)
         if lexer.startswith("dynamic"):
             return {}
         if lexer == "basic":
-            every = tuple(self._defined)
-            return dict.fromkeys(every, every)
-        found: dict[str, dict[str, None]] = {name: {} for name in self._defined}
-        for each in dict.fromkeys(self._lexer().lexers.values()):
-            names = dict.fromkeys([t.name for t in each.terminals])
-            for name in names:
-                found[name].update(names)
-        return {name: list(others) for name, others in found.items()}
+            return dict.fromkeys(self._defined, frozenset(self._defined))
+        lexers = dict.fromkeys(self._lexer().lexers.values())
+        names = [frozenset([t.name for t in each.terminals]) for each in lexers]
+        of: dict[str, list[int]] = {name: [] for name in self._defined}
+        for n, each in enumerate(names):
+            for name in each:
+                of[name].append(n)
+        known: dict[tuple[int, ...], frozenset[str]] = {}  # one set for all that are in the same
+        return {
+            name: known.setdefault(tuple(its), frozenset().union(*[names[n] for n in its]))
+            for name, its in of.items()
+        }
 
     # Parsers, each with the lexers that stand at a state and at stacks.
 
