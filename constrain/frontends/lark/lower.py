@@ -167,11 +167,11 @@ class _Lowering:
         for n, each in enumerate(names):
             for name in each:
                 of[name].append(n)
-        known: dict[tuple[int, ...], frozenset[str]] = {}  # one set for all that are in the same
-        return {
-            name: known.setdefault(tuple(its), frozenset().union(*[names[n] for n in its]))
-            for name, its in of.items()
+        its = {name: tuple(lexers_of) for name, lexers_of in of.items()}
+        unions = {  # one set for all that are in the same
+            each: frozenset[str]().union(*[names[n] for n in each]) for each in set(its.values())
         }
+        return {name: unions[each] for name, each in its.items()}
 
     # Parsers, each with the lexers that stand at a state and at stacks.
 
